@@ -1,0 +1,3 @@
+export * from './session/index.js';
+export * from './stepping.js';
+export * from './tool-invocation/index.js';

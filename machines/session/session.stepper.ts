@@ -1,0 +1,7 @@
+import { createStepper } from '../stepping.js';
+import { sessionEvents } from './session.events.js';
+import { sessionMachine } from './session.machine.js';
+
+/** Steps of a session. */
+export const sessionStepper = createStepper(sessionMachine, sessionEvents);
+export type SessionSnapshot = ReturnType<typeof sessionStepper.initial>['snapshot'];

@@ -1,0 +1,181 @@
+/** Every cause that an error of ours can have. */
+export type ErrorCode =
+  | 'call_denied'
+  | 'call_interrupted'
+  | 'call_not_waiting'
+  | 'call_timeout'
+  | 'call_withdrawn'
+  | 'connect_aborted'
+  | 'connect_timeout'
+  | 'driver_contract'
+  | 'invalid_id'
+  | 'invalid_input'
+  | 'not_supported'
+  | 'scenario'
+  | 'session_close_timeout'
+  | 'session_ended'
+  | 'xstate_version';
+
+const family = Symbol.for('commitpoint.error');
+
+/**
+ * The family of all errors that this library makes. A host may hold two copies
+ * of the library, or get an error from another realm: know one by
+ * {@link isCommitpointError} and by its `code`, not by `instanceof`.
+ */
+export abstract class CommitpointError extends Error {
+  /** The cause, from a closed list. */
+  abstract readonly code: ErrorCode;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    Object.defineProperty(this, family, { value: true });
+  }
+}
+
+/** Whether a value is an error of this library, whichever copy of it made it. */
+export function isCommitpointError(value: unknown): value is CommitpointError {
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[family] === true;
+}
+
+/** An id that the host handed in has not the shape of one. Mend the id, or leave it out and one is minted. */
+export class InvalidIdError extends CommitpointError {
+  readonly code = 'invalid_id';
+  constructor(expected: string, found: unknown) {
+    super(`invalid id: expected ${expected}, found ${show(found)}`);
+  }
+}
+
+/** What the host handed to a session is not what the contract says. Nothing was passed on; mend the argument. */
+export class InvalidInputError extends CommitpointError {
+  readonly code = 'invalid_input';
+  constructor(what: string, expected: string, found: unknown) {
+    super(`invalid ${what}: expected ${expected}, found ${show(found)}`);
+  }
+}
+
+/** The driver did not connect within `connectTimeoutMs`. A connection that comes later is closed. Start again, or raise the limit. */
+export class ConnectTimeoutError extends CommitpointError {
+  readonly code = 'connect_timeout';
+  constructor(readonly timeoutMs: number) {
+    super(`connect timed out: no connection within ${timeoutMs} ms`);
+  }
+}
+
+/** The host closed the session while it was connecting, so there is none to give. */
+export class ConnectAbortedError extends CommitpointError {
+  readonly code = 'connect_aborted';
+  constructor() {
+    super('session closed while connecting');
+  }
+}
+
+/** The driver's `close()` did not settle within `closeTimeoutMs`. The session has ended all the same; the driver may still hold its socket. */
+export class SessionCloseTimeoutError extends CommitpointError {
+  readonly code = 'session_close_timeout';
+  constructor(readonly timeoutMs: number) {
+    super(`close timed out: the driver did not close within ${timeoutMs} ms`);
+  }
+}
+
+/** The session has ended, for `reason`: nothing more can be sent. Start another session. */
+export class SessionEndedError extends CommitpointError {
+  readonly code = 'session_ended';
+  constructor(readonly reason: string) {
+    super(`session ended: ${reason}`);
+  }
+}
+
+/** Why a tool's signal was aborted: its code ran longer than `timeoutMs`. The far side was sent an error result. */
+export class CallTimeoutError extends CommitpointError {
+  readonly code = 'call_timeout';
+  constructor(
+    readonly callId: string,
+    readonly timeoutMs: number,
+  ) {
+    super(`call ${callId} timed out after ${timeoutMs} ms`);
+  }
+}
+
+/** Why a tool's signal was aborted: the user interrupted, and the tool's policy is `cancel`. */
+export class CallInterruptedError extends CommitpointError {
+  readonly code = 'call_interrupted';
+  constructor(readonly callId: string) {
+    super(`call ${callId} was interrupted`);
+  }
+}
+
+/** Why a tool's signal was aborted: the far side withdrew the call. */
+export class CallWithdrawnError extends CommitpointError {
+  readonly code = 'call_withdrawn';
+  constructor(readonly callId: string) {
+    super(`call ${callId} was withdrawn by the far side`);
+  }
+}
+
+/** `approve` or `deny` named a call that does not wait for approval; nothing changed. */
+export class CallNotWaitingError extends CommitpointError {
+  readonly code = 'call_not_waiting';
+  constructor(
+    readonly callId: string,
+    found: string,
+  ) {
+    super(`call ${callId} does not wait for approval: expected state awaiting_approval, found ${found}`);
+  }
+}
+
+/** The driver has no such method, so the host's wish cannot be passed on; nothing changed. */
+export class NotSupportedError extends CommitpointError {
+  readonly code = 'not_supported';
+  constructor(what: string, where: string) {
+    super(`${what} is not supported by ${where}`);
+  }
+}
+
+/** A driver gave something that the contract does not allow. Report it to whoever wrote the driver. */
+export class DriverContractError extends CommitpointError {
+  readonly code = 'driver_contract';
+  constructor(expected: string, found: unknown) {
+    super(`driver broke the contract: expected ${expected}, found ${show(found)}`);
+  }
+}
+
+/** A scenario file that cannot be run. `line` counts from 1. Mend the file at that line. */
+export class ScenarioError extends CommitpointError {
+  readonly code = 'scenario';
+  constructor(
+    readonly file: string,
+    readonly line: number,
+    readonly problem: string,
+  ) {
+    super(`${file}:${line}: ${problem}`);
+  }
+}
+
+/** The XState that is installed does not step as the range that we declare does. Install a version of the peer range. */
+export class XStateVersionError extends CommitpointError {
+  readonly code = 'xstate_version';
+  constructor(expected: string, found: string) {
+    super(`xstate does not behave as expected: expected ${expected}, found ${found}`);
+  }
+}
+
+/** What a thrown value says, whatever was thrown; never throws itself. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
+      const { message } = thrown as { message: unknown };
+      if (typeof message === 'string') return message;
+    }
+    return String(thrown);
+  } catch {
+    return 'an error that cannot be printed';
+  }
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+}

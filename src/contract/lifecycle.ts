@@ -1,0 +1,81 @@
+import type { TokenUsage } from './provider.js';
+
+/** The states of a call, as hosts see them (see the table in `docs/design/duplex.md`). */
+export type CallState =
+  | 'admitted'
+  | 'awaiting_approval'
+  | 'queued'
+  | 'starting'
+  | 'executing'
+  | 'committing'
+  | 'publishing'
+  | 'completed'
+  | 'rejected'
+  | 'unconfirmed'
+  | 'abandoned'
+  | 'cancelled';
+
+/** Why a session ended. */
+export type CloseReason =
+  | 'host'
+  | 'aborted'
+  | 'far_side'
+  | 'protocol_failure'
+  | 'stream_ended'
+  | 'stream_failed'
+  | 'connect_failed'
+  | 'overflow'
+  | 'journal_failed';
+
+/** One call and where it stands. */
+export interface CallReport {
+  readonly id: string;
+  readonly name: string;
+  readonly state: CallState;
+}
+
+/** How a session ended. `message`: what the far side, the driver or the failure said, where it said something. */
+export interface CloseReport {
+  readonly reason: CloseReason;
+  readonly message?: string;
+  /** Every call of the session, in order of admission. */
+  readonly calls: readonly CallReport[];
+}
+
+/** What goes on beside the conversation: `session.lifecycle$`. `at`: milliseconds of the session's clock. */
+export type LifecycleEvent =
+  /** `from` is `null` at the admission. `input` comes when the call leaves `admitted` with a valid input. */
+  | {
+      readonly type: 'call';
+      readonly id: string;
+      readonly name: string;
+      readonly from: CallState | null;
+      readonly to: CallState;
+      readonly input?: unknown;
+      readonly at: number;
+    }
+  | { readonly type: 'approval_requested'; readonly id: string; readonly name: string; readonly input: unknown }
+  /** The code of an abandoned call settled. */
+  | {
+      readonly type: 'settled_late';
+      readonly id: string;
+      readonly name: string;
+      readonly outcome: 'resolved' | 'rejected';
+      readonly value?: unknown;
+    }
+  | ({ readonly type: 'usage' } & TokenUsage)
+  | { readonly type: 'input_text'; readonly text: string; readonly final: boolean }
+  | { readonly type: 'expiring'; readonly inMs: number }
+  /** So many events were not delivered. */
+  | { readonly type: 'overflow'; readonly dropped: number }
+  /** Something odd that changed nothing. */
+  | { readonly type: 'diagnostic'; readonly code: DiagnosticCode; readonly detail: string };
+
+/** What a diagnostic can be about. */
+export type DiagnosticCode =
+  | 'unknown_event'
+  | 'malformed_event'
+  | 'foreign_event'
+  | 'abandon_failed'
+  | 'played_failed'
+  | 'host_callback_threw';

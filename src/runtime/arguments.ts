@@ -1,0 +1,60 @@
+/** From a call's arguments to the tool's input, and from what the tool gives to what is sent. */
+import { messageOf } from '../contract/errors.js';
+import type { Verdict } from '../contract/tool.js';
+
+/** A result as it is sent to the far side. */
+export interface CallResult {
+  readonly output: string;
+  readonly isError: boolean;
+}
+
+export function errorResult(output: string): CallResult {
+  return { output, isError: true };
+}
+
+/** Reads the text that the model wrote. The empty text counts as `{}`; whatever is no JSON object is refused. */
+export function parseArguments(text: string): Verdict & { readonly value?: unknown } {
+  let value: unknown;
+  try {
+    value = text === '' ? {} : JSON.parse(text);
+  } catch (thrown) {
+    return { ok: false, problem: `the arguments are not valid JSON: ${messageOf(thrown)}` };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+    return { ok: false, problem: `the arguments must be a JSON object, found ${found}` };
+  }
+  return { ok: true, value };
+}
+
+/** What is sent for a tool's return value: a string as it is, nothing as the empty text, all else as JSON text. */
+export function resultOf(value: unknown): CallResult {
+  if (typeof value === 'string') return { output: value, isError: false };
+  if (value === undefined) return { output: '', isError: false };
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined) return { output: text, isError: false };
+    return errorResult(`the tool gave a ${typeof value}, which JSON cannot hold`);
+  } catch (thrown) {
+    return errorResult(`the tool gave a value that JSON cannot hold: ${messageOf(thrown)}`);
+  }
+}
+
+/** What is sent for a throw or a rejection of a tool. */
+export function failureOf(thrown: unknown): CallResult {
+  return errorResult(messageOf(thrown));
+}
+
+/** A short digest of a text (53 bits and the length): equal texts have equal digests. Not a seal against an attacker. */
+export function digestOf(text: string): string {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 2654435761);
+    b = Math.imul(b ^ unit, 1597334677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return `${(4294967296 * (2097151 & b) + (a >>> 0)).toString(36)}.${text.length.toString(36)}`;
+}

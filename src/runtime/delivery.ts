@@ -1,0 +1,164 @@
+/**
+ * What the session has reported and the host has not read yet.
+ *
+ * Invariants kept here:
+ *
+ * B1. The order of reports is the order of reading (D7).
+ * B2. At most `capacity` events wait, and one last event beside them (D15);
+ *     whoever pushes asks {@link Delivery.room} first.
+ * B3. After {@link Delivery.end} nothing is taken in; what waits is still given
+ *     out, unless it was discarded.
+ * B4. One loop at a time; leaving it loses nothing.
+ */
+import { type Observable, Subject, type Subscriber } from 'rxjs';
+import type { BidiTurnEvent } from '../contract/turn-event.js';
+import { GuardedObservable, type OnThrow } from './guarded-observable.js';
+import { Ring } from './ring.js';
+
+type Result = IteratorResult<BidiTurnEvent, undefined>;
+
+const done: Result = Object.freeze({ done: true, value: undefined });
+
+export class Delivery implements AsyncIterable<BidiTurnEvent> {
+  readonly #capacity: number;
+  readonly #onThrow: OnThrow;
+  readonly #unread = new Ring<BidiTurnEvent>();
+  #unreadAudio = 0;
+  /** Loops that wait for an event; more than one only where a host calls `next()` ahead. */
+  #waiting: ((result: Result) => void)[] = nobody;
+  #loop: Loop | undefined;
+  #loopEverOpened = false;
+  #ended = false;
+  #subject: Subject<BidiTurnEvent> | undefined;
+  #events$: Observable<BidiTurnEvent> | undefined;
+
+  constructor(capacity: number, onThrow: OnThrow) {
+    this.#capacity = capacity;
+    this.#onThrow = onThrow;
+  }
+
+  /** How many events can be pushed now. Without end while the host reads: they count as read at once. */
+  get room(): number {
+    return this.#isRead ? Number.POSITIVE_INFINITY : this.#capacity - this.#unread.size;
+  }
+
+  /** How many of the events that wait are audio. */
+  get unreadAudio(): number {
+    return this.#unreadAudio;
+  }
+
+  push(event: BidiTurnEvent): void {
+    if (this.#ended) return;
+    if (this.#subject?.observed) {
+      this.#subject.next(event);
+      if (!this.#loopEverOpened) return;
+    }
+    if (this.#waiting.length > 0) {
+      (this.#waiting.shift() as (result: Result) => void)({ done: false, value: event });
+      return;
+    }
+    if (event.type === 'audio') this.#unreadAudio++;
+    this.#unread.push(event);
+  }
+
+  /** Throws away the audio that waits, and gives how many events that were. */
+  dropAudio(): number {
+    this.#unreadAudio = 0;
+    return this.#unread.remove((event) => event.type === 'audio');
+  }
+
+  /** Throws away all that waits. */
+  discard(): void {
+    this.#unreadAudio = 0;
+    this.#unread.clear();
+  }
+
+  /** Nothing will be pushed any more: loops end when they have read what waits, `events$` completes. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    for (const wake of this.#waiting) wake(done);
+    this.#waiting = nobody;
+    this.#subject?.complete();
+  }
+
+  get events$(): Observable<BidiTurnEvent> {
+    this.#events$ ??= new GuardedObservable<BidiTurnEvent>(this.#onThrow, (subscriber) => this.#subscribe(subscriber));
+    return this.#events$;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<BidiTurnEvent, undefined> {
+    if (this.#loop !== undefined) {
+      throw new TypeError('events() is being read by another loop; leave that one first, or use events$ for several readers');
+    }
+    this.#loopEverOpened = true;
+    this.#loop = new Loop(this);
+    return this.#loop;
+  }
+
+  /** The next event for `loop`. */
+  take(loop: Loop): Promise<Result> {
+    if (this.#loop !== loop) return Promise.resolve(done);
+    if (this.#unread.size > 0) return Promise.resolve({ done: false, value: this.#shift() });
+    if (this.#ended) {
+      this.#loop = undefined;
+      return Promise.resolve(done);
+    }
+    return new Promise((resolve) => {
+      if (this.#waiting === nobody) this.#waiting = [];
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** `loop` is left; another may begin. */
+  leave(loop: Loop): void {
+    if (this.#loop !== loop) return;
+    this.#loop = undefined;
+    for (const wake of this.#waiting) wake(done);
+    this.#waiting = nobody;
+  }
+
+  get #isRead(): boolean {
+    if (this.#waiting.length > 0) return true;
+    return !this.#loopEverOpened && this.#subject?.observed === true;
+  }
+
+  #shift(): BidiTurnEvent {
+    const event = this.#unread.shift() as BidiTurnEvent;
+    if (event.type === 'audio') this.#unreadAudio--;
+    return event;
+  }
+
+  #subscribe(subscriber: Subscriber<BidiTurnEvent>) {
+    this.#subject ??= new Subject();
+    // nothing is missed between `await startSession` and the first `subscribe`
+    while (!this.#loopEverOpened && !this.#subject.observed && this.#unread.size > 0 && !subscriber.closed) {
+      subscriber.next(this.#shift());
+    }
+    if (this.#ended) subscriber.complete();
+    return this.#subject.subscribe(subscriber);
+  }
+}
+
+const nobody: ((result: Result) => void)[] = [];
+
+class Loop implements AsyncIterableIterator<BidiTurnEvent, undefined> {
+  readonly #delivery: Delivery;
+
+  constructor(delivery: Delivery) {
+    this.#delivery = delivery;
+  }
+
+  next(): Promise<Result> {
+    return this.#delivery.take(this);
+  }
+
+  return(): Promise<Result> {
+    this.#delivery.leave(this);
+    return Promise.resolve(done);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
