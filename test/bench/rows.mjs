@@ -1,0 +1,161 @@
+/**
+ * What is measured, and what is asked of it. A row runs all its cases in one
+ * go, interleaved, so that a goal compares figures of the same minutes.
+ */
+
+/**
+ * @typedef {object} Case
+ * @property {string} work Which work, see `case.mjs`.
+ * @property {string} contestant Who does it, see `contestants.mjs`.
+ * @property {object} [options] For the work.
+ * @property {true} [peer] Only with `--peers`.
+ */
+/**
+ * A ratio of two cases in the same round, or one figure alone where `of` is left out.
+ * @typedef {object} Goal
+ * @property {string} what
+ * @property {string} value Name of a case.
+ * @property {string} [of] Name of the case to divide by.
+ * @property {number} [atLeast]
+ * @property {number} [atMost] Without either bound the figure is only reported.
+ */
+/**
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {string} what
+ * @property {Record<string, Case>} cases
+ * @property {readonly Goal[]} goals
+ */
+
+/**
+ * The same work for everybody.
+ * @param {string} work
+ * @param {object} [options]
+ * @returns {Record<string, Case>}
+ */
+function everybody(work, options = {}) {
+  return {
+    commitpoint: { work, contestant: 'commitpoint', options },
+    'hand-written': { work, contestant: 'hand-written', options },
+    'hand-written, no inbox': { work, contestant: 'hand-written, no inbox', options },
+    floor: { work, contestant: 'floor', options },
+  };
+}
+
+/**
+ * @param {number} [timesHandWritten]
+ * @param {number} [timesFloor]
+ * @returns {Goal[]}
+ */
+function againstEverybody(timesHandWritten, timesFloor) {
+  return [
+    {
+      what: '× hand-written loop',
+      value: 'commitpoint',
+      of: 'hand-written',
+      ...(timesHandWritten && { atLeast: timesHandWritten }),
+    },
+    { what: '× hand-written loop without inbox', value: 'commitpoint', of: 'hand-written, no inbox' },
+    { what: '× floor', value: 'commitpoint', of: 'floor', ...(timesFloor && { atLeast: timesFloor }) },
+  ];
+}
+
+const k16 = 16_384;
+const k256 = 262_144;
+
+/** @type {readonly Row[]} */
+export const rows = [
+  {
+    name: 'P1',
+    what: 'text events, driver → session → for await, 16 a turn of the event loop',
+    cases: everybody('text'),
+    goals: againstEverybody(3, 0.6),
+  },
+  {
+    name: 'P2',
+    what: 'the same with 16 k and 256 k unread events before the reader comes',
+    cases: {
+      steady: { work: 'text', contestant: 'commitpoint' },
+      '16 k': { work: 'backlog', contestant: 'commitpoint', options: { unread: k16 } },
+      '256 k': { work: 'backlog', contestant: 'commitpoint', options: { unread: k256 } },
+      'hand-written, steady': { work: 'text', contestant: 'hand-written' },
+      'hand-written, 16 k': { work: 'backlog', contestant: 'hand-written', options: { unread: k16 } },
+      'hand-written, 256 k (first 4 k read)': {
+        work: 'backlog',
+        contestant: 'hand-written',
+        options: { unread: k256, readAtMost: 4_096 },
+      },
+      'floor, 16 k': { work: 'backlog', contestant: 'floor', options: { unread: k16 } },
+      'floor, 256 k': { work: 'backlog', contestant: 'floor', options: { unread: k256 } },
+    },
+    goals: [
+      { what: 'rate at 16 k ÷ steady', value: '16 k', of: 'steady', atLeast: 0.9 },
+      { what: 'rate at 256 k ÷ steady', value: '256 k', of: 'steady', atLeast: 0.9 },
+      { what: 'hand-written: rate at 16 k ÷ steady', value: 'hand-written, 16 k', of: 'hand-written, steady' },
+      {
+        what: 'hand-written: rate at 256 k ÷ steady',
+        value: 'hand-written, 256 k (first 4 k read)',
+        of: 'hand-written, steady',
+      },
+      { what: '× hand-written loop at 16 k', value: '16 k', of: 'hand-written, 16 k' },
+      { what: '× hand-written loop at 256 k', value: '256 k', of: 'hand-written, 256 k (first 4 k read)' },
+      { what: '× floor at 16 k', value: '16 k', of: 'floor, 16 k' },
+      { what: '× floor at 256 k', value: '256 k', of: 'floor, 256 k' },
+    ],
+  },
+  {
+    name: 'P3',
+    what: 'P1 with 1 % turn_complete and interrupted mixed in',
+    cases: everybody('text', { controlEvery: 100 }),
+    goals: againstEverybody(2.5),
+  },
+  {
+    name: 'P4',
+    what: 'P1 over 2,000 sessions, one event each in turn',
+    cases: everybody('text', { sessions: 2_000 }),
+    goals: againstEverybody(3),
+  },
+  {
+    name: 'P5',
+    what: 'tool calls, admitted → executed → published → completed, 16 in flight, an instant tool',
+    cases: {
+      commitpoint: { work: 'calls', contestant: 'commitpoint', options: { callsBefore: 0 } },
+      'after 10 k calls': { work: 'calls', contestant: 'commitpoint', options: { callsBefore: 10_000 } },
+      'hand-written': { work: 'calls', contestant: 'hand-written', options: { callsBefore: 0 } },
+      'hand-written, no inbox': { work: 'calls', contestant: 'hand-written, no inbox', options: { callsBefore: 0 } },
+      'openai-agents, empty history': {
+        work: 'openai-agents-calls',
+        contestant: 'openai-agents',
+        options: { history: 0 },
+        peer: true,
+      },
+      'openai-agents, 200 items': {
+        work: 'openai-agents-calls',
+        contestant: 'openai-agents',
+        options: { history: 200 },
+        peer: true,
+      },
+    },
+    goals: [
+      { what: '× openai-agents, empty history', value: 'commitpoint', of: 'openai-agents, empty history', atLeast: 1 },
+      { what: '× openai-agents, 200 items', value: 'commitpoint', of: 'openai-agents, 200 items', atLeast: 20 },
+      { what: 'rate after 10 k calls ÷ after none', value: 'after 10 k calls', of: 'commitpoint', atLeast: 0.8 },
+      { what: '× hand-written loop', value: 'commitpoint', of: 'hand-written', atLeast: 0.2 },
+      { what: '× hand-written loop without inbox', value: 'commitpoint', of: 'hand-written, no inbox' },
+    ],
+  },
+  {
+    name: 'P6',
+    what: 'heap of an open idle session, 10 k open, a for await waiting on each',
+    cases: {
+      ...everybody('idle-heap'),
+      'commitpoint, no reader': { work: 'idle-heap', contestant: 'commitpoint', options: { read: false } },
+      'floor, no reader': { work: 'idle-heap', contestant: 'floor', options: { read: false } },
+    },
+    goals: [
+      { what: 'bytes', value: 'commitpoint', atMost: 3 * 1024 },
+      { what: '× hand-written loop', value: 'commitpoint', of: 'hand-written', atMost: 0.75 },
+      { what: '× hand-written loop without inbox', value: 'commitpoint', of: 'hand-written, no inbox' },
+    ],
+  },
+];
