@@ -187,6 +187,40 @@ describe.each([
     await expect(session.send({ type: 'text', text: 'x' })).rejects.toThrow('closed');
   });
 
+  test('throws away what nobody has read when it is closed, and closes the driver once (5)', async () => {
+    const provider = pushedProvider();
+    const session = await startHandWrittenSession({ provider, connect: { model: 'm' }, inbox });
+    const [driver] = provider.sessions;
+    let closes = 0;
+    driver.close = async () => {
+      closes += 1;
+    };
+    driver.push({ type: 'text', text: 'unread' });
+    await idle();
+    await session.close();
+    await session.close();
+    const heard = [];
+    for await (const event of session.events()) heard.push(event);
+    expect(heard).toEqual([]);
+    expect(closes).toBe(1);
+  });
+
+  test('starts no code that is still being checked when the session is closed (5)', async () => {
+    const held = heldTool();
+    let accept = () => {};
+    const validate = (value) =>
+      new Promise((resolve) => {
+        accept = () => resolve({ ok: true, value });
+      });
+    const { session, driver } = await open(inbox, [{ ...held.tool, validate }]);
+    driver.push(call('c1'));
+    await idle();
+    await session.close();
+    accept();
+    await idle();
+    expect(held.calls).toEqual([]);
+  });
+
   test('ends the session at a repeated id and runs nothing twice (6)', async () => {
     const held = heldTool();
     const { driver, seen, reading } = await open(inbox, [held.tool]);
