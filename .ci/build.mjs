@@ -1,0 +1,25 @@
+// @ts-check
+// Compiles machines/ and src/ to dist/. The compiler writes beside dist/ and the result is moved into place when it is
+// whole, so a build that fails, or another process that reads dist/ meanwhile, never meets half of one.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { manifest, packageBin, root } from './package.mjs';
+
+const scratch = join(root, '.scratch');
+const dist = join(root, 'dist');
+mkdirSync(scratch, { recursive: true });
+const fresh = mkdtempSync(join(scratch, 'dist-'));
+const old = `${fresh}-old`;
+
+const compiler = packageBin('typescript', 'tsc');
+const project = ['-p', join(root, 'tsconfig.json'), '--noEmitOnError', '--outDir', fresh];
+const { status } = spawnSync(process.execPath, [compiler, ...project], { cwd: root, stdio: 'inherit' });
+if (status === 0) {
+  for (const path of Object.values(manifest.bin)) chmodSync(join(fresh, path.replace(/^(\.\/)?dist\//, '')), 0o755);
+  if (existsSync(dist)) renameSync(dist, old);
+  renameSync(fresh, dist);
+}
+rmSync(fresh, { recursive: true, force: true });
+rmSync(old, { recursive: true, force: true });
+process.exit(status ?? 1);
