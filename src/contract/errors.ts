@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'invalid_id'
   | 'invalid_input'
   | 'not_supported'
+  | 'recording'
+  | 'result_refused'
   | 'scenario'
   | 'session_close_timeout'
   | 'session_ended'
@@ -150,6 +152,29 @@ export class ScenarioError extends CommitpointError {
     readonly problem: string,
   ) {
     super(`${file}:${line}: ${problem}`);
+  }
+}
+
+/** A recording of wire frames that cannot be read. `line` counts from 1. Mend the file at that line. */
+export class RecordingError extends CommitpointError {
+  readonly code = 'recording';
+  constructor(
+    readonly file: string,
+    readonly line: number,
+    readonly problem: string,
+  ) {
+    super(`${file}:${line}: ${problem}`);
+  }
+}
+
+/** The far side did not take the result of a call. It was not delivered; sending it again is of no use. */
+export class ResultRefusedError extends CommitpointError {
+  readonly code = 'result_refused';
+  constructor(
+    readonly callId: string,
+    message: string,
+  ) {
+    super(`result of call ${callId} refused: ${message}`);
   }
 }
 

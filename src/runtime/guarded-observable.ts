@@ -1,4 +1,6 @@
-import { Observable, type Observer, type Subscriber, type TeardownLogic, type Operator, type Subscription } from 'rxjs';
+import { Observable, type Observer, type Operator, type Subscriber, type Subscription, type TeardownLogic } from 'rxjs';
+
+import { attempt } from './attempt.js';
 
 /** Is told what a host callback threw. */
 export type OnThrow = (thrown: unknown) => void;
@@ -35,30 +37,26 @@ export class GuardedObservable<Value> extends Observable<Value> {
     complete?: (() => void) | null,
   ): Subscription {
     // an operator's own subscriber handles its errors and passes them on
-    if (isSubscriber(first)) return super.subscribe(first as Observer<Value>);
-    const observer: Partial<Observer<Value>> =
-      typeof first === 'function' || first === null || first === undefined
-        ? { ...(first ? { next: first } : {}), ...(error ? { error } : {}), ...(complete ? { complete } : {}) }
-        : first;
-    const guard = <Argument>(call: (argument: Argument) => void) => {
-      return (argument: Argument) => {
-        try {
-          call(argument);
-        } catch (thrown) {
-          this.#onThrow(thrown);
-        }
-      };
-    };
+    if (isSubscriber(first)) return super.subscribe(first as unknown as Observer<Value>);
+    const observer: Handlers<Value> =
+      typeof first === 'object' && first !== null
+        ? (first as Handlers<Value>)
+        : { next: first ?? undefined, error: error ?? undefined, complete: complete ?? undefined };
+    // an asynchronous handler's rejection is a throw as well
+    const guard = (call: () => unknown) => attempt(call, () => {}, this.#onThrow);
     return super.subscribe({
-      next: guard((value: Value) => observer.next?.(value)),
-      error: guard((failure: unknown) => {
-        // what an operator of the host threw, where the host wants no errors
-        if (observer.error === undefined) this.#onThrow(failure);
-        else observer.error(failure);
-      }),
-      complete: guard(() => observer.complete?.()),
+      next: (value) => guard(() => observer.next?.(value)),
+      // what an operator of the host threw, where the host wants no errors, is noted
+      error: (failure) => guard(() => (observer.error === undefined ? this.#onThrow(failure) : observer.error(failure))),
+      complete: () => guard(() => observer.complete?.()),
     });
   }
+}
+
+interface Handlers<Value> {
+  readonly next?: ((value: Value) => void) | undefined;
+  readonly error?: ((error: unknown) => void) | undefined;
+  readonly complete?: (() => void) | undefined;
 }
 
 function isSubscriber(value: unknown): boolean {

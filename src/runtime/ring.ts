@@ -1,6 +1,6 @@
 /** A queue over a ring that grows: taking costs the same however much waits. Holds no memory while nothing waits. */
 export class Ring<Item> {
-  #slots: (Item | undefined)[] = empty as (Item | undefined)[];
+  #slots: (Item | undefined)[] = empty;
   #head = 0;
   #size = 0;
 
@@ -37,7 +37,7 @@ export class Ring<Item> {
   }
 
   clear(): void {
-    this.#slots = empty as (Item | undefined)[];
+    this.#slots = empty;
     this.#head = 0;
     this.#size = 0;
   }
@@ -51,7 +51,8 @@ export class Ring<Item> {
   }
 }
 
-const empty: readonly never[] = [];
+/** Shared by all rings that hold nothing; never written, since a push grows first. */
+const empty: never[] = [];
 const firstSlots = 16;
 /** A ring that grew beyond this gives its memory back when it runs empty. */
 const keptSlots = 1024;

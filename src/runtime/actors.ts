@@ -1,0 +1,250 @@
+/**
+ * Sessions and calls as XState actors: what an inspector, `getSnapshot` and
+ * `waitFor` see. The only module of the runtime that leans on how XState's
+ * `Actor` works inside; decision 0003 says why it does, and
+ * `test/runtime/actors.test.ts` holds it against XState's own system.
+ *
+ * A1. An actor's state is moved by the coordination alone. What a host sends to
+ *     it (the types forbid it) is ignored and noted.
+ * A2. The `done` and `error` events of a call's actor reach no machine: there
+ *     they would be remembered by id, for ever.
+ * A3. A throw in an observer or an inspector harms neither actor nor process.
+ * A4. Nothing is paid for inspection until somebody inspects.
+ */
+import { Actor, type AnyActorRef, type EventObject, type InspectionEvent, type SnapshotFrom } from 'xstate';
+import {
+  type CallEventType,
+  type CallRules,
+  callStepper,
+  type SessionEventType,
+  sessionStepper,
+  stepProblem,
+  type Stepper,
+  type sessionMachine,
+  type toolInvocationMachine,
+} from '../../machines/index.js';
+import { XStateVersionError } from '../contract/errors.js';
+import type { InspectionObserver } from '../contract/inspector.js';
+
+/** Is told what a callback of the host threw, or what it sent to an actor. */
+export interface ActorWatch {
+  threw(thrown: unknown): void;
+  foreign(actorId: string, eventType: string): void;
+}
+
+/** What `Actor` has and its types hide. */
+interface ActorInternals {
+  _parent: AnyActorRef | undefined;
+  _processingStatus: number;
+  readonly observers: ReadonlySet<unknown>;
+  _send(event: EventObject): void;
+  _stop(): void;
+}
+
+type Inspected = Omit<InspectionEvent, 'rootId'>;
+
+let lastActor = 0;
+
+/** One root and what belongs to it, without XState's scheduler: timers are the runtime's. */
+export class ActorSystem {
+  readonly watch: ActorWatch;
+  #inspectors: Set<(event: InspectionEvent) => void> | undefined;
+  /** Set once the root is made. */
+  rootId = '';
+
+  constructor(watch: ActorWatch) {
+    this.watch = watch;
+  }
+
+  get isInspected(): boolean {
+    return this.#inspectors !== undefined && this.#inspectors.size > 0;
+  }
+
+  inspect(observer: InspectionObserver): { unsubscribe(): void } {
+    const look = (event: InspectionEvent): void => {
+      try {
+        if (typeof observer === 'function') observer(event);
+        else observer.next?.(event);
+      } catch (thrown) {
+        this.watch.threw(thrown);
+      }
+    };
+    this.#inspectors ??= new Set();
+    const inspectors = this.#inspectors;
+    inspectors.add(look);
+    return { unsubscribe: () => inspectors.delete(look) };
+  }
+
+  /** Tells one observer, as if they had just begun, of actors that live. */
+  announce(observer: InspectionObserver, actors: Iterable<AnyActorRef>): void {
+    for (const actorRef of actors) {
+      try {
+        const event = { type: '@xstate.actor', actorRef, rootId: this.rootId } as InspectionEvent;
+        if (typeof observer === 'function') observer(event);
+        else observer.next?.(event);
+      } catch (thrown) {
+        this.watch.threw(thrown);
+      }
+    }
+  }
+
+  // What follows is called by XState's Actor.
+
+  _sendInspectionEvent(event: Inspected): void {
+    if (!this.isInspected) return;
+    const full = Object.assign(event, { rootId: this.rootId }) as InspectionEvent;
+    for (const look of this.#inspectors as Set<(event: InspectionEvent) => void>) look(full);
+  }
+
+  _bookId(): string {
+    lastActor++;
+    return `cp:${lastActor}`;
+  }
+
+  _relay(source: AnyActorRef | undefined, target: AnyActorRef, event: EventObject): void {
+    if (event.type.startsWith('xstate.done.actor.') || event.type.startsWith('xstate.error.actor.')) return;
+    if (this.isInspected) {
+      this._sendInspectionEvent({ type: '@xstate.event', sourceRef: source, actorRef: target, event } as Inspected);
+    }
+    (target as unknown as ActorInternals)._send(event);
+  }
+
+  _register(sessionId: string): string {
+    return sessionId;
+  }
+  _unregister(): void {}
+  _set(): void {}
+  get(): undefined {
+    return undefined;
+  }
+  getAll(): Record<string, never> {
+    return {};
+  }
+  getSnapshot(): { _scheduledEvents: Record<string, never> } {
+    return { _scheduledEvents: {} };
+  }
+  start(): void {}
+  get scheduler() {
+    return noScheduler;
+  }
+  get _clock() {
+    return noClock;
+  }
+  get _logger() {
+    return noLogger;
+  }
+}
+
+const noLogger = () => {};
+const noClock = { setTimeout: () => 0, clearTimeout: () => {} };
+const noScheduler = { schedule: () => {}, cancel: () => {}, cancelAll: () => {} };
+
+/** The machine, run by its stepper: every transition of a living actor is the pure step. */
+function living<Machine extends typeof sessionMachine | typeof toolInvocationMachine>(
+  stepper: Stepper<Machine, string>,
+): Machine {
+  const { machine } = stepper;
+  return Object.create(machine, {
+    transition: {
+      value: (snapshot: SnapshotFrom<Machine>, event: EventObject, scope: never) =>
+        event.type === 'xstate.stop'
+          ? machine.transition(snapshot as never, event as never, scope)
+          : stepper.step(snapshot, event.type).snapshot,
+    },
+    getInitialSnapshot: { value: (_scope: unknown, input: never) => stepper.initial(input).snapshot },
+  }) as Machine;
+}
+
+const sessionLogic = living(sessionStepper as unknown as Stepper<typeof sessionMachine, string>);
+const callLogic = living(callStepper as unknown as Stepper<typeof toolInvocationMachine, string>);
+
+class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationMachine> extends Actor<Machine> {
+  get #internals(): ActorInternals {
+    return this as unknown as ActorInternals;
+  }
+
+  /** Takes one step, by the coordination. */
+  protected advance(event: EventObject, next: SnapshotFrom<Machine>): void {
+    const system = this.system as unknown as ActorSystem;
+    const watched = this.#internals.observers.size > 0 || system.isInspected;
+    // a step that changes nothing and that nobody sees need not be taken
+    if (!watched && next === this.getSnapshot()) return;
+    system._relay(undefined, this as unknown as AnyActorRef, event);
+  }
+
+  override send(event: EventObject): void {
+    (this.system as unknown as ActorSystem).watch.foreign(this.id, String(event?.type));
+  }
+
+  override stop(): this {
+    (this.system as unknown as ActorSystem).watch.foreign(this.id, 'xstate.stop');
+    return this;
+  }
+
+  override subscribe(...handlers: never[]): { unsubscribe(): void } {
+    const [first, error, complete] = handlers as unknown[];
+    const observer = (typeof first === 'object' && first !== null ? first : { next: first, error, complete }) as {
+      next?: (snapshot: unknown) => void;
+      error?: (error: unknown) => void;
+      complete?: () => void;
+    };
+    const { watch } = this.system as unknown as ActorSystem;
+    const guard =
+      (call: (value: unknown) => void) =>
+      (value?: unknown): void => {
+        try {
+          call(value);
+        } catch (thrown) {
+          watch.threw(thrown);
+        }
+      };
+    return super.subscribe({
+      next: guard((snapshot) => observer.next?.(snapshot)),
+      error: guard((failure) => observer.error?.(failure)),
+      complete: guard(() => observer.complete?.()),
+    });
+  }
+}
+
+/** A session's actor; root of its system. */
+export class SessionActor extends LivingActor<typeof sessionMachine> {
+  static create(system: ActorSystem, id: string): SessionActor {
+    assertSteps();
+    const actor = new SessionActor(sessionLogic, { parent: { system } as never, id } as never);
+    (actor as unknown as ActorInternals)._parent = undefined;
+    system.rootId = actor.sessionId;
+    return actor;
+  }
+
+  step(type: SessionEventType, next: SnapshotFrom<typeof sessionMachine>): void {
+    this.advance(sessionStepper.event(type), next);
+  }
+}
+
+/** A call's actor; child of its session's. */
+export class CallActor extends LivingActor<typeof toolInvocationMachine> {
+  static create(parent: SessionActor, id: string, rules: CallRules): CallActor {
+    const actor = new CallActor(callLogic, { parent, id, input: rules } as never);
+    actor.start();
+    return actor;
+  }
+
+  step(type: CallEventType, next: SnapshotFrom<typeof toolInvocationMachine>): void {
+    this.advance(callStepper.event(type), next);
+  }
+
+  /** Ends an actor whose state is not final for XState. */
+  release(): void {
+    (this as unknown as ActorInternals)._stop();
+  }
+}
+
+let stepsAreChecked = false;
+
+/** @throws {XStateVersionError} when the XState that is installed does not step as this library needs it. */
+function assertSteps(): void {
+  if (stepsAreChecked) return;
+  const problem = stepProblem();
+  if (problem !== undefined) throw new XStateVersionError('a step that gives its actions in order', problem);
+  stepsAreChecked = true;
+}

@@ -1,0 +1,160 @@
+import type { Observable } from 'rxjs';
+import type { ActorRefFrom, Subscription } from 'xstate';
+import type { sessionMachine } from '../../machines/index.js';
+import { InvalidInputError } from '../contract/errors.js';
+import type { SessionId, TurnId } from '../contract/ids.js';
+import type { InspectionObserver } from '../contract/inspector.js';
+import type { CallReport, CloseReport, LifecycleEvent } from '../contract/lifecycle.js';
+import type { BidiInput } from '../contract/provider.js';
+import type { BidiTurnEvent } from '../contract/turn-event.js';
+import { actPromise } from './host-acts.js';
+import type { SessionRuntime } from './session-runtime.js';
+
+/**
+ * A session's actor as the host sees it: `getSnapshot`, `subscribe`, `waitFor`
+ * and inspectors work on it. It is moved by the session alone; whatever is sent
+ * to it from outside is ignored and noted.
+ */
+export type SessionActorRef = Omit<ActorRefFrom<typeof sessionMachine>, 'send' | 'stop' | 'start'> & {
+  readonly send: never;
+  readonly stop: never;
+  readonly start: never;
+};
+
+const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
+/**
+ * A duplex session: a conversation with no turn boundary. Host acts return
+ * promises and never throw synchronously; a rejection that the host ignores
+ * does no harm.
+ */
+export class Session {
+  readonly #runtime: SessionRuntime;
+
+  /** Made by `startSession`. */
+  constructor(runtime: SessionRuntime) {
+    this.#runtime = runtime;
+  }
+
+  get sessionId(): SessionId {
+    return this.#runtime.settings.sessionId;
+  }
+
+  /** Names the whole run; constant. */
+  get turnId(): TurnId {
+    return this.#runtime.settings.turnId;
+  }
+
+  /**
+   * The conversation, in order. Leaving the loop loses nothing, a later loop
+   * resumes. After a local close or abort it ends at once; on any other end
+   * after the last event. For several readers at once there is
+   * {@link Session.events$}.
+   *
+   * @throws {TypeError} from the loop, while another one reads.
+   */
+  events(): AsyncIterable<BidiTurnEvent> {
+    return this.#runtime.delivery;
+  }
+
+  /** The same events, hot and for any number of subscribers; completes at the end, never errors. */
+  get events$(): Observable<BidiTurnEvent> {
+    return this.#runtime.delivery.events$;
+  }
+
+  /** What goes on beside the conversation: each change of a call, approvals asked for, late outcomes, usage, diagnostics. Completes at the end. */
+  get lifecycle$(): Observable<LifecycleEvent> {
+    return this.#runtime.lifecycle$;
+  }
+
+  /** Every call of the session, in order of admission, and where it stands. */
+  calls(): CallReport[] {
+    return this.#runtime.calls();
+  }
+
+  /**
+   * Pushes input from the human. Resolves when the driver took it; rejects with
+   * the driver's error, with the exact abort reason once aborted, or with a
+   * `SessionEndedError`; with an `InvalidInputError` when `input` is none.
+   */
+  send(input: BidiInput): Promise<void> {
+    const problem = inputProblem(input);
+    if (problem !== undefined) return refused(new InvalidInputError('input', problem, input));
+    return actPromise((resolve, reject) => this.#runtime.act({ type: 'send', input, resolve, reject }));
+  }
+
+  /**
+   * Asks the far side to stop its output; resolves at its `interrupted` event.
+   * Abandons nothing by itself. `playedMs`: how much of the output the user
+   * heard, in milliseconds. Rejects with a `NotSupportedError` where the driver
+   * cannot, and as {@link Session.send} does.
+   */
+  interrupt(options: { readonly playedMs?: number } = {}): Promise<void> {
+    const { playedMs } = options;
+    if (playedMs !== undefined && !isDuration(playedMs)) {
+      return refused(new InvalidInputError('playedMs', 'a number of milliseconds', playedMs));
+    }
+    return actPromise((resolve, reject) => this.#runtime.act({ type: 'interrupt', playedMs, resolve, reject }));
+  }
+
+  /** Tells the far side how much of its output the user has heard, in milliseconds; does nothing where the driver does not want to know. Rejects as {@link Session.send} does. */
+  played(ms: number): Promise<void> {
+    if (!isDuration(ms)) return refused(new InvalidInputError('ms', 'a number of milliseconds', ms));
+    return actPromise((resolve, reject) => this.#runtime.act({ type: 'played', ms, resolve, reject }));
+  }
+
+  /** Lets a call run that waits for approval. Rejects with a `CallNotWaitingError` when it does not wait, and as {@link Session.send} does. */
+  approve(id: string): Promise<void> {
+    return actPromise((resolve, reject) => this.#runtime.act({ type: 'approve', id, resolve, reject }));
+  }
+
+  /** Answers a call that waits for approval with an error that says `message`; its code never runs. Rejects as {@link Session.approve} does. */
+  deny(id: string, message = 'the call was denied'): Promise<void> {
+    return actPromise((resolve, reject) => this.#runtime.act({ type: 'deny', id, message, resolve, reject }));
+  }
+
+  /** How the session ended. Never rejects. */
+  get closed(): Promise<CloseReport> {
+    return this.#runtime.closed;
+  }
+
+  /**
+   * Ends the session: nothing is delivered or sent from now on. Resolves when
+   * the driver has closed; rejects with its error, or with a
+   * `SessionCloseTimeoutError` when it does not close in time (the session has
+   * ended all the same). Resolves after the end.
+   */
+  close(): Promise<void> {
+    return actPromise((resolve, reject) => this.#runtime.close(resolve, reject));
+  }
+
+  /** The session as an XState actor; its calls are its children by `_parent`. */
+  get actor(): SessionActorRef {
+    return this.#runtime.actor as unknown as SessionActorRef;
+  }
+
+  /** Lets an observer look on: it is told of what lives, parents first, then of all that happens. Gives what detaches it. */
+  inspect(observer: InspectionObserver): Subscription['unsubscribe'] {
+    return this.#runtime.inspect(observer);
+  }
+
+  [asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function refused(error: unknown): Promise<void> {
+  return actPromise((_resolve, reject) => reject(error));
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+function inputProblem(input: BidiInput): string | undefined {
+  if (typeof input !== 'object' || input === null) return 'an object with a `type`';
+  if (input.type === 'text') return typeof input.text === 'string' ? undefined : '`text` to be a string';
+  if (input.type !== 'audio') return '`type` to be text or audio';
+  if (typeof input.data !== 'string') return '`data` to be a base64 string';
+  return typeof input.mediaType === 'string' ? undefined : '`mediaType` to be a string';
+}

@@ -1,0 +1,33 @@
+import type { IntentLog } from '../contract/journal.js';
+import { type SessionOptions, settingsOf } from './options.js';
+import { Session } from './session.js';
+import { SessionRuntime } from './session-runtime.js';
+
+/**
+ * Connects to a far side and starts a session.
+ *
+ * Rejects with a `TypeError`, `RangeError` or `InvalidIdError` when an option is
+ * wrong (nothing was connected); with the reason of `signal` when the host
+ * aborts before there is a connection; with a `ConnectTimeoutError`; or with
+ * the driver's own error.
+ */
+export async function startSession(options: SessionOptions): Promise<Session> {
+  const { session, started } = openSession(options);
+  await started;
+  return session;
+}
+
+/** A session that may still be connecting, and the promise of its connection. */
+export interface OpenedSession {
+  readonly session: Session;
+  readonly started: Promise<void>;
+}
+
+/** As {@link startSession}, for whoever has to hold a session before it is connected. Throws where that rejects for an option. */
+export function openSession(options: SessionOptions, journal?: IntentLog): OpenedSession {
+  const settings = settingsOf(options);
+  const { signal, inspect } = options;
+  if (signal?.aborted) throw signal.reason;
+  const runtime = new SessionRuntime(settings, inspect, journal);
+  return { session: new Session(runtime), started: runtime.start(signal) };
+}
