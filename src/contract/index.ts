@@ -7,3 +7,4 @@ export * from './lifecycle.js';
 export * from './provider.js';
 export * from './tool.js';
 export * from './turn-event.js';
+export * from './wire-mapping.js';

@@ -1,0 +1,24 @@
+import { isRecord } from '../../contract/wire-reading.js';
+
+/** Beyond this a number of milliseconds is not exact, and a timer not settable. */
+const longest = 2_147_483_647;
+
+/**
+ * A protobuf Duration (`"9.5s"`, or `{ seconds, nanos }` as some clients decode
+ * it) in whole milliseconds, rounded down: 0 … 2147483647. `undefined` for what
+ * is none; a negative one is over, so 0.
+ */
+export function durationMs(value: unknown): number | undefined {
+  if (typeof value === 'string') {
+    const text = /^(-?\d+(?:\.\d+)?)s$/.exec(value)?.[1];
+    return text === undefined ? undefined : bounded(Number(text) * 1000);
+  }
+  if (!isRecord(value)) return undefined;
+  const seconds = Number(value.seconds ?? 0);
+  const nanos = Number(value.nanos ?? 0);
+  return Number.isFinite(seconds) && Number.isFinite(nanos) ? bounded(seconds * 1000 + nanos / 1e6) : undefined;
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(Math.floor(ms), 0), longest);
+}

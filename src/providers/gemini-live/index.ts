@@ -1,0 +1,1 @@
+export { type GeminiLiveMappingOptions, geminiLiveMapping } from './mapping.js';

@@ -1,0 +1,2 @@
+export type { OpenAiRealtimeDialect } from './dialect.js';
+export { type OpenAiRealtimeMappingOptions, openaiRealtimeMapping } from './mapping.js';
