@@ -1,0 +1,22 @@
+/** What tests of hosts and drivers need: a scripted far side, the runtime in virtual time, order checkers. */
+export { parseScenario } from '../scenario/parse.js';
+export { printScenario, printTraceLine } from '../scenario/print.js';
+export type {
+  Scenario,
+  ScenarioHeader,
+  ScenarioStep,
+  Step,
+  TimelineEntry,
+  TraceEvent,
+  TraceLine,
+} from '../scenario/scenario.js';
+export {
+  type DriverAnswer,
+  type DriverCall,
+  ScriptedProvider,
+  type ScriptedProviderOptions,
+  scriptedProvider,
+} from '../providers/scripted/index.js';
+export { type Simulation, simulate, type Unmet } from './simulate.js';
+export { ImpossibleStep, Simulator } from './simulator.js';
+export { VirtualClock } from './virtual-clock.js';
