@@ -39,7 +39,7 @@ export default {
         'A machine that reached for a stream, a clock or the disk would not step the same way twice; xstate is the one language of the tables.',
       severity: 'error',
       from: { path: machines },
-      to: { pathNot: [machines, '^src/', '^proto/gen/', `${packages}xstate/`] },
+      to: { pathNot: [machines, '^proto/gen/', `${packages}xstate/`] },
     },
     {
       name: 'contract-stands-on-words-and-lives',

@@ -39,6 +39,9 @@ const crossings: Record<string, [file: string, imported: string][]> = {
     ['src/wire/a.ts', '../runtime/port.js'],
     ['src/journals/a.ts', '../runtime/port.js'],
     ['src/inspect/a.ts', '../runtime/port.js'],
+    ['src/wire/c.ts', '../testing/port.js'],
+    ['src/journals/c.ts', '../cli/port.js'],
+    ['src/inspect/e.ts', '../index.js'],
   ],
   'adapters-do-not-meet': [
     ['src/providers/gemini-live/b.ts', '../openai-realtime/port.js'],
@@ -49,10 +52,12 @@ const crossings: Record<string, [file: string, imported: string][]> = {
   'testing-drives-only-the-scripted-far-side': [
     ['src/testing/a.ts', '../providers/openai-realtime/port.js'],
     ['src/testing/b.ts', '../journals/port.js'],
+    ['src/testing/e.ts', '../cli/port.js'],
   ],
   'entry-point-chooses-nothing': [
     ['src/index.ts', './providers/openai-realtime/port.js'],
     ['src/browser.ts', './testing/port.js'],
+    ['src/host.ts', './cli/port.js'],
   ],
   'cli-is-the-host': [
     ['src/verify/d.ts', '../cli/port.js'],
@@ -68,9 +73,15 @@ const crossings: Record<string, [file: string, imported: string][]> = {
     ['machines/session/d.ts', 'node:crypto'],
   ],
   'commander-only-in-cli': [['src/runtime/g.ts', 'commander']],
-  'only-declared-packages': [['src/runtime/h.ts', 'fast-check']],
+  'only-declared-packages': [
+    ['src/runtime/h.ts', 'fast-check'],
+    ['machines/session/e.ts', 'fast-check'],
+  ],
   'only-what-resolves': [['src/runtime/i.ts', './nowhere.js']],
-  'source-stands-alone': [['src/runtime/j.ts', '../../test/port.js']],
+  'source-stands-alone': [
+    ['src/runtime/j.ts', '../../test/port.js'],
+    ['machines/session/f.ts', '../../test/port.js'],
+  ],
   'no-circular': [['src/runtime/circle/a.ts', './b.js']],
 };
 
@@ -78,15 +89,21 @@ const crossings: Record<string, [file: string, imported: string][]> = {
 const arrows: [file: string, imported: string][] = [
   ['machines/session/a.ts', 'xstate'],
   ['machines/session/b.ts', '../transaction/port.js'],
+  ['machines/session/c.ts', '../../proto/gen/port.js'],
   ['src/contract/a.ts', '../../machines/transaction/port.js'],
   ['src/conversation/a.ts', '../contract/port.js'],
   ['src/journal/a.ts', '../contract/port.js'],
   ['src/scenario/a.ts', '../contract/port.js'],
+  ['src/scenario/b.ts', './port.js'],
   ['src/verify/a.ts', '../journal/port.js'],
   ['src/verify/b.ts', '../../machines/transaction/port.js'],
+  ['src/verify/c.ts', '../contract/port.js'],
+  ['src/verify/d.ts', './port.js'],
   ['src/runtime/a.ts', '../contract/port.js'],
   ['src/runtime/b.ts', '../verify/port.js'],
   ['src/runtime/c.ts', 'rxjs'],
+  ['src/runtime/d.ts', '../journal/port.js'],
+  ['src/runtime/e.ts', './port.js'],
   ['src/providers/gemini-live/a.ts', '../../contract/port.js'],
   ['src/journals/a.ts', 'node:fs'],
   ['src/inspect/server.ts', 'node:http'],
@@ -94,6 +111,7 @@ const arrows: [file: string, imported: string][] = [
   ['src/testing/a.ts', '../runtime/port.js'],
   ['src/testing/b.ts', '../providers/scripted/port.js'],
   ['src/testing/loopback.ts', 'node:http'],
+  ['src/testing/loopback/a.ts', 'node:net'],
   ['src/index.ts', './runtime/port.js'],
   ['src/cli/a.ts', '../providers/openai-realtime/port.js'],
   ['src/cli/b.ts', 'commander'],
@@ -102,7 +120,7 @@ const arrows: [file: string, imported: string][] = [
 
 /** In every folder, something to import. */
 const ports = [
-  'machines/session machines/transaction src/contract src/conversation src/journal src/scenario src/verify src/runtime',
+  'proto/gen machines/session machines/transaction src/contract src/conversation src/journal src/scenario src/verify src/runtime',
   'src/providers/scripted src/providers/openai-realtime src/providers/gemini-live src/wire src/journals src/inspect',
   'src/testing src/cli test',
 ]
@@ -173,14 +191,7 @@ describe('the import rules', () => {
     expect(found).toEqual([]);
     expect(missed).toEqual([]);
     expect(seen).toBe(
-      new Set([...arrows.map(([file]) => file), ...ports.filter((port) => !port.startsWith('test'))]).size,
+      new Set([...arrows.map(([file]) => file), ...ports.filter((port) => !/^(test|proto)/.test(port))]).size,
     );
-  });
-
-  test('hold for this tree, and saw every file of it', async () => {
-    const { crossings: found, missed, seen } = await checkImports();
-    expect(found).toEqual([]);
-    expect(missed).toEqual([]);
-    expect(seen).toBeGreaterThan(0);
   });
 });
