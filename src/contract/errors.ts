@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'scenario'
   | 'session_close_timeout'
   | 'session_ended'
+  | 'unreadable_file'
   | 'xstate_version';
 
 const family = Symbol.for('commitpoint.error');

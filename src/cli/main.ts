@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { isCommitpointError, messageOf } from '../contract/errors.js';
+import { demo } from './commands/demo.js';
+import { type SimulateOptions, simulateFile } from './commands/simulate.js';
+import type { ExitStatus } from './exit.js';
+import { complain } from './output.js';
+
+/** The command line: the one place that chooses. */
+function commandLine(done: (status: ExitStatus) => void): Command {
+  const program = new Command('commitpoint')
+    .description('Duplex sessions of AI agents as state machines that can be checked.')
+    .version(version())
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+
+  program
+    .command('demo')
+    .description('a duplex session with tools and an interruption, drawn as a timeline')
+    .action(async () => done(await demo()));
+
+  program
+    .command('simulate')
+    .description('a duplex session against a scripted far side, in virtual time')
+    .argument('<file>', 'scenario file, JSON lines (- for standard input)')
+    .option('--json', 'print the trace as JSON lines')
+    .option('--check', 'compare with the expectations of the file, and check the invariants')
+    .action(async (file: string, options: SimulateOptions) => done(await simulateFile(file, options)));
+
+  return program;
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+async function main(args: readonly string[]): Promise<ExitStatus> {
+  let status: ExitStatus = 0;
+  try {
+    await commandLine((ended) => {
+      status = ended;
+    }).parseAsync(args, { from: 'user' });
+    return status;
+  } catch (error) {
+    // commander has said already what is wrong with the arguments
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    complain(isCommitpointError(error) ? error.message : `commitpoint: ${messageOf(error)}`);
+    return 2;
+  }
+}
+
+// a reader that stops reading (`| head`) is no failure
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
+process.exitCode = await main(process.argv.slice(2));
