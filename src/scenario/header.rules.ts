@@ -1,0 +1,38 @@
+/** What the first line of a scenario may hold. */
+import { choice, count, fields, flag, object, record, type Rule, text } from './rule.js';
+
+const tool = fields({
+  onInterruption: choice('abandon', 'cancel', 'deliver'),
+  timeoutMs: count,
+  needsApproval: flag,
+  effect: choice('read', 'idempotent', 'irreversible'),
+  result: text,
+  throws: text,
+  input: object,
+});
+
+/** By key of the header. */
+export const headerRules: Readonly<Record<string, Rule>> = {
+  scenario: text,
+  tools: record(tool),
+  options: fields({
+    maxConcurrentTools: count,
+    maxOpenCalls: count,
+    connectTimeoutMs: count,
+    publishTimeoutMs: count,
+    closeTimeoutMs: count,
+    maxBufferedEvents: count,
+    dropUnreadAudio: flag,
+  }),
+  provider: fields({
+    holdConnect: flag,
+    holdPublish: flag,
+    holdClose: flag,
+    abandonToolCall: flag,
+    interrupt: flag,
+  }),
+  journal: fields({ durable: flag, holdFlush: flag }),
+};
+
+/** The whole line. */
+export const header = fields(headerRules);
