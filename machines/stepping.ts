@@ -33,6 +33,8 @@ export interface Stepper<Machine extends AnyStateMachine, Type extends string> {
   initial(input: InputFrom<Machine>): Stepped<SnapshotFrom<Machine>>;
   /** One step. An event that the state does not name gives the very same snapshot and no effects. */
   step(snapshot: SnapshotFrom<Machine>, type: Type): Stepped<SnapshotFrom<Machine>>;
+  /** The snapshot of a life that is stopped from outside; not a step of the machine. */
+  stopped(snapshot: SnapshotFrom<Machine>): SnapshotFrom<Machine>;
   /** The event object of a type; one object each, shared. */
   event(type: Type): EventObject & { readonly type: Type };
 }
@@ -133,6 +135,10 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
         if (event !== undefined) known.set(type, result);
       }
       return result;
+    },
+    stopped(snapshot) {
+      const stop = { type: 'xstate.stop' } as const;
+      return intern(machine.transition(snapshot, stop as never, inertScope) as Snapshot);
     },
     event(type) {
       const event = events.get(type);

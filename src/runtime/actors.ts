@@ -35,7 +35,8 @@ export interface ActorWatch {
 /** What `Actor` has and its types hide. */
 interface ActorInternals {
   _parent: AnyActorRef | undefined;
-  _processingStatus: number;
+  _actorScope: unknown;
+  options: unknown;
   readonly observers: ReadonlySet<unknown>;
   _send(event: EventObject): void;
   _stop(): void;
@@ -135,6 +136,7 @@ export class ActorSystem {
   }
 }
 
+const started = Object.freeze({});
 const noLogger = () => {};
 const noClock = { setTimeout: () => 0, clearTimeout: () => {} };
 const noScheduler = { schedule: () => {}, cancel: () => {}, cancelAll: () => {} };
@@ -146,10 +148,8 @@ function living<Machine extends typeof sessionMachine | typeof toolInvocationMac
   const { machine } = stepper;
   return Object.create(machine, {
     transition: {
-      value: (snapshot: SnapshotFrom<Machine>, event: EventObject, scope: never) =>
-        event.type === 'xstate.stop'
-          ? machine.transition(snapshot as never, event as never, scope)
-          : stepper.step(snapshot, event.type).snapshot,
+      value: (snapshot: SnapshotFrom<Machine>, event: EventObject) =>
+        event.type === 'xstate.stop' ? stepper.stopped(snapshot) : stepper.step(snapshot, event.type).snapshot,
     },
     getInitialSnapshot: { value: (_scope: unknown, input: never) => stepper.initial(input).snapshot },
   }) as Machine;
@@ -161,6 +161,14 @@ const callLogic = living(callStepper as unknown as Stepper<typeof toolInvocation
 class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationMachine> extends Actor<Machine> {
   get #internals(): ActorInternals {
     return this as unknown as ActorInternals;
+  }
+
+  override start(): this {
+    super.start();
+    // a living machine is given no scope and reads its options once: a third of an actor's memory
+    this.#internals._actorScope = undefined;
+    this.#internals.options = started;
+    return this;
   }
 
   /** Takes one step, by the coordination. */

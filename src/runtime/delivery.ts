@@ -17,6 +17,8 @@ import { Ring } from './ring.js';
 
 type Result = IteratorResult<BidiTurnEvent, undefined>;
 
+type Wake = (result: Result) => void;
+
 const done: Result = Object.freeze({ done: true, value: undefined });
 
 export class Delivery implements AsyncIterable<BidiTurnEvent> {
@@ -24,8 +26,9 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   readonly #onThrow: OnThrow;
   readonly #unread = new Ring<BidiTurnEvent>();
   #unreadAudio = 0;
-  /** Loops that wait for an event; more than one only where a host calls `next()` ahead. */
-  #waiting: ((result: Result) => void)[] = nobody;
+  /** Whoever waits for an event; more than one only where a host calls `next()` ahead. */
+  #waiting: Wake | undefined;
+  #waitingBehind: Ring<Wake> | undefined;
   #loop: Loop | undefined;
   #loopEverOpened = false;
   #ended = false;
@@ -53,8 +56,10 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
       this.#subject.next(event);
       if (!this.#loopEverOpened) return;
     }
-    if (this.#waiting.length > 0) {
-      (this.#waiting.shift() as (result: Result) => void)({ done: false, value: event });
+    const wake = this.#waiting;
+    if (wake !== undefined) {
+      this.#waiting = this.#waitingBehind?.shift();
+      wake({ done: false, value: event });
       return;
     }
     if (event.type === 'audio') this.#unreadAudio++;
@@ -77,8 +82,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const wake of this.#waiting) wake(done);
-    this.#waiting = nobody;
+    this.#wakeAll();
     this.#subject?.complete();
   }
 
@@ -105,8 +109,11 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
       return Promise.resolve(done);
     }
     return new Promise((resolve) => {
-      if (this.#waiting === nobody) this.#waiting = [];
-      this.#waiting.push(resolve);
+      if (this.#waiting === undefined) this.#waiting = resolve;
+      else {
+        this.#waitingBehind ??= new Ring();
+        this.#waitingBehind.push(resolve);
+      }
     });
   }
 
@@ -114,13 +121,18 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   leave(loop: Loop): void {
     if (this.#loop !== loop) return;
     this.#loop = undefined;
-    for (const wake of this.#waiting) wake(done);
-    this.#waiting = nobody;
+    this.#wakeAll();
   }
 
   get #isRead(): boolean {
-    if (this.#waiting.length > 0) return true;
+    if (this.#waiting !== undefined) return true;
     return !this.#loopEverOpened && this.#subject?.observed === true;
+  }
+
+  /** Tells all that wait that nothing comes. */
+  #wakeAll(): void {
+    for (let wake = this.#waiting; wake !== undefined; wake = this.#waitingBehind?.shift()) wake(done);
+    this.#waiting = undefined;
   }
 
   #shift(): BidiTurnEvent {
@@ -139,8 +151,6 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
     return this.#subject.subscribe(subscriber);
   }
 }
-
-const nobody: ((result: Result) => void)[] = [];
 
 class Loop implements AsyncIterableIterator<BidiTurnEvent, undefined> {
   readonly #delivery: Delivery;

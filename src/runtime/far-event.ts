@@ -4,6 +4,7 @@
  */
 import type { SessionEventType } from '../../machines/index.js';
 import type { BidiEvent } from '../contract/provider.js';
+import type { BidiTurnEvent } from '../contract/turn-event.js';
 
 /** What a yielded value is. `problem` says what was expected and found where it is not of the contract. */
 export type FarReading =
@@ -12,6 +13,9 @@ export type FarReading =
       readonly type: Extract<SessionEventType, 'unknown' | 'ill_formed_note' | 'malformed'>;
       readonly problem: string;
     };
+
+/** The ids that every report carries. */
+export type ReportIds = Pick<BidiTurnEvent, 'sessionId' | 'turnId'>;
 
 type Fields = Record<string, unknown>;
 
@@ -24,6 +28,20 @@ export function readFarEvent(value: unknown): FarReading {
   } catch (thrown) {
     return { type: 'malformed', problem: `an event whose fields cannot be read (${String(thrown)})` };
   }
+}
+
+/** The report of a well-formed piece of output, in one look; `undefined` for all else. */
+export function outputOf(value: unknown, { sessionId, turnId }: ReportIds): BidiTurnEvent | undefined {
+  try {
+    const { type, text, data, mediaType } = value as Fields;
+    if (type === 'text' && typeof text === 'string') return { type, sessionId, turnId, text };
+    if (type === 'audio' && typeof data === 'string' && typeof mediaType === 'string') {
+      return { type, sessionId, turnId, data, mediaType };
+    }
+  } catch {
+    // read again, with words for what is wrong
+  }
+  return undefined;
 }
 
 function read(value: unknown): FarReading {

@@ -109,8 +109,8 @@ export function settingsOf(options: SessionOptions): SessionSettings {
     provider,
     connect,
     tools: byName(options.tools ?? []),
-    sessionId: options.sessionId === undefined ? (`ses_${freshTail()}` as SessionId) : asSessionId(options.sessionId),
-    turnId: options.turnId === undefined ? (`turn_${freshTail()}` as TurnId) : asTurnId(options.turnId),
+    sessionId: options.sessionId === undefined ? fresh('ses_') as SessionId : asSessionId(options.sessionId),
+    turnId: options.turnId === undefined ? fresh('turn_') as TurnId : asTurnId(options.turnId),
     limits: shared(limits),
     clock: options.clock ?? platformClock,
   };
@@ -135,9 +135,8 @@ function shared(limits: SessionLimits): SessionLimits {
   return lastLimits;
 }
 
-function freshTail(): string {
+function fresh(prefix: string): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(12));
-  let tail = '';
-  for (const byte of bytes) tail += byte.toString(16).padStart(2, '0');
-  return tail;
+  // joined, not added up: a string that is added up keeps its pieces
+  return [prefix, ...Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))].join('');
 }
