@@ -60,7 +60,12 @@ export class Meter {
   }
 }
 
-/** Collects all garbage (the case runs with `--expose-gc`). */
+/**
+ * Collects all garbage (the case runs with `--expose-gc`). For figures of
+ * memory only: a forced collection between two sessions lets the engine forget
+ * the shapes of all that belonged to the first, and code that was compiled for
+ * them with it, which no real host does to itself.
+ */
 export function collect() {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error('run with --expose-gc');

@@ -1,18 +1,20 @@
 import { pushedProvider } from '../driver.mjs';
-import { collect, Meter, nextTurn } from '../meter.mjs';
+import { Meter, nextTurn } from '../meter.mjs';
 
-const measureMs = 500;
+const perTurn = 16;
+const measureMs = 600;
 
 /**
- * A reader that comes late: so many text events are said while nobody reads,
- * then all are read at once. Counts both halves, saying and reading.
+ * A reader that comes late: text events are said, sixteen a turn of the event
+ * loop as in `text.mjs`, while nobody reads; then all are read at once. Counts
+ * both halves, saying and reading.
  * @param {import('../contestants.mjs').Start} start
  * @param {{ unread: number, readAtMost?: number }} options `readAtMost`: stop there, for those who would read for
  *   minutes; the cost of an event is then its share of the saying and of the reading that was done.
  * @returns {Promise<import('../meter.mjs').Sample>}
  */
 export async function backlog(start, { unread, readAtMost = unread }) {
-  for (let warmUp = 0; warmUp < 12; warmUp += 1) await cycle(start, 8_192, 8_192, new Meter(), new Meter());
+  for (let warmUp = 0; warmUp < 16; warmUp += 1) await cycle(start, 8_192, 8_192, new Meter(), new Meter());
   const saying = new Meter();
   const reading = new Meter();
   do {
@@ -37,11 +39,18 @@ async function cycle(start, unread, read, saying, reading) {
   const session = await start({ provider, connect: { model: 'm' }, maxBufferedEvents: unread });
   const driver = /** @type {import('../driver.mjs').PushedSession} */ (provider.sessions[0]);
   await nextTurn();
-  collect();
 
   saying.start();
-  for (let at = 0; at < unread; at += 1) driver.push({ type: 'text', text: 'word' });
-  await nextTurn();
+  await new Promise((/** @type {(nothing: void) => void} */ resolve) => {
+    let said = 0;
+    const turn = () => {
+      if (said === unread) return resolve();
+      for (let at = 0; at < perTurn; at += 1) driver.push({ type: 'text', text: 'word' });
+      said += perTurn;
+      setImmediate(turn);
+    };
+    turn();
+  });
   saying.stop(unread);
 
   reading.start();

@@ -1,6 +1,6 @@
 import { defineTool } from 'commitpoint';
 import { pushedProvider } from '../driver.mjs';
-import { collect, Meter, nextTurn } from '../meter.mjs';
+import { Meter, nextTurn } from '../meter.mjs';
 
 const inFlight = 16;
 const measured = 2_048;
@@ -33,7 +33,6 @@ export async function calls(start, { callsBefore = 0 }) {
     const session = await open(start, tools);
     await session.make(callsBefore);
     await nextTurn();
-    collect();
     meter.start();
     await session.make(measured);
     meter.stop(measured);

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { collect, Meter, nextTurn } from '../meter.mjs';
+import { Meter, nextTurn } from '../meter.mjs';
 import { importOpenaiAgents } from '../peers.mjs';
 
 const inFlight = 16;
@@ -128,7 +128,6 @@ export async function openaiAgentsCalls({ history = 0 }) {
   do {
     const session = await open();
     await nextTurn();
-    collect();
     meter.start();
     await session.make(measured);
     meter.stop(measured);

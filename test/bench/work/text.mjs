@@ -1,5 +1,5 @@
 import { pushedProvider } from '../driver.mjs';
-import { collect, Meter, nextTurn } from '../meter.mjs';
+import { Meter, nextTurn } from '../meter.mjs';
 
 /** @typedef {import('commitpoint').BidiEvent} BidiEvent */
 
@@ -51,7 +51,6 @@ export async function text(start, { sessions = 1, controlEvery = 0 }) {
 
   await turnsUntil(() => said >= warmUpEvents);
   await nextTurn();
-  collect();
   const meter = new Meter();
   const before = said;
   let turns = 0;
