@@ -16,11 +16,11 @@ const fatal: ReadonlySet<string> = new Set([
  * to go silent in the middle of a conversation.
  */
 export function readError(frame: JsonRecord): WireErrorFact {
-  const error = recordIn(frame, 'error') ?? frame;
+  const inner = recordIn(frame, 'error');
+  const error = inner ?? frame;
   const code = idIn(error, 'code');
   const said = idIn(error, 'message') ?? idIn(frame, 'error');
-  const message = said ?? code ?? idIn(error, 'type') ?? 'an error without a message';
-  const eventId = idIn(error, 'event_id');
+  const message = said ?? code ?? (inner && idIn(inner, 'type')) ?? 'an error without a message';
   const callId = code === 'invalid_tool_call_id' ? namedCall(message) : undefined;
   const fact: { -readonly [Key in keyof WireErrorFact]: WireErrorFact[Key] } = {
     type: 'error',
@@ -29,7 +29,8 @@ export function readError(frame: JsonRecord): WireErrorFact {
   };
   if (code !== undefined) fact.code = code;
   // Beside `error` stands the server's own event id; only the one inside answers a message of ours.
-  if (eventId !== undefined && error !== frame) fact.eventId = eventId;
+  const eventId = inner && idIn(inner, 'event_id');
+  if (eventId !== undefined) fact.eventId = eventId;
   if (callId !== undefined) fact.callId = callId;
   return fact;
 }

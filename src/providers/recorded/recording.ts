@@ -56,7 +56,7 @@ function objectOf(line: string, fail: Fail): JsonRecord {
 
 function frameOf(line: JsonRecord, dir: 's2c' | 'c2s', fail: Fail): [frame: RecordedFrame, times: number] {
   const outer = repeatOf(line, fail);
-  let data = line.data ?? outer.data;
+  let data = 'data' in line ? line.data : outer.data;
   if (data === undefined && '__close__' in line) data = { __close__: line.__close__ };
   let times = outer.times;
   if (isRecord(data) && '__repeat__' in data) {
