@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { isCommitpointError, messageOf } from '../contract/errors.js';
 import { demo } from './commands/demo.js';
+import { type RunOptions, run } from './commands/run.js';
 import { type SimulateOptions, simulateFile } from './commands/simulate.js';
 import type { ExitStatus } from './exit.js';
 import { complain } from './output.js';
@@ -27,6 +28,15 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .option('--json', 'print the trace as JSON lines')
     .option('--check', 'compare with the expectations of the file, and check the invariants')
     .action(async (file: string, options: SimulateOptions) => done(await simulateFile(file, options)));
+
+  program
+    .command('run')
+    .description('a recorded session of a live service, played through a session with stub tools')
+    .requiredOption('--provider <name>', 'openai or gemini')
+    .requiredOption('--recording <file>', 'wire log, JSON lines {"dir":"s2c"|"c2s","data":…}')
+    .option('--dialect <name>', 'openai only: openai, azure, azure-voice-live or xai')
+    .option('--json', 'print the events as JSON lines')
+    .action(async (options: RunOptions) => done(await run(options)));
 
   return program;
 }
