@@ -11,20 +11,28 @@
  * A3. A throw in an observer or an inspector harms neither actor nor process.
  * A4. Nothing is paid for inspection until somebody inspects.
  */
-import { Actor, type AnyActorRef, type EventObject, type InspectionEvent, type SnapshotFrom } from 'xstate';
+import {
+  Actor,
+  type AnyActorRef,
+  type AnyActorScope,
+  type EventObject,
+  type InspectionEvent,
+  type SnapshotFrom,
+} from 'xstate';
 import {
   type CallEventType,
   type CallRules,
   callStepper,
   type SessionEventType,
-  sessionStepper,
-  stepProblem,
   type Stepper,
   type sessionMachine,
+  sessionStepper,
+  stepProblem,
   type toolInvocationMachine,
 } from '../../machines/index.js';
 import { XStateVersionError } from '../contract/errors.js';
 import type { InspectionObserver } from '../contract/inspector.js';
+import { attempt } from './attempt.js';
 
 /** Is told what a callback of the host threw, or what it sent to an actor. */
 export interface ActorWatch {
@@ -36,6 +44,7 @@ export interface ActorWatch {
 interface ActorInternals {
   _parent: AnyActorRef | undefined;
   _actorScope: unknown;
+  _snapshot: unknown;
   options: unknown;
   readonly observers: ReadonlySet<unknown>;
   _send(event: EventObject): void;
@@ -44,14 +53,18 @@ interface ActorInternals {
 
 type Inspected = Omit<InspectionEvent, 'rootId'>;
 
+const ignored = () => {};
+
 let lastActor = 0;
 
 /** One root and what belongs to it, without XState's scheduler: timers are the runtime's. */
 export class ActorSystem {
   readonly watch: ActorWatch;
   #inspectors: Set<(event: InspectionEvent) => void> | undefined;
-  /** Set once the root is made. */
-  rootId = '';
+  /** Of the root, once it is made. */
+  #rootId = '';
+  /** What happens while the root is made, and cannot be looked at yet. */
+  #held: Inspected[] | undefined;
 
   constructor(watch: ActorWatch) {
     this.watch = watch;
@@ -61,15 +74,19 @@ export class ActorSystem {
     return this.#inspectors !== undefined && this.#inspectors.size > 0;
   }
 
+  /** Makes the root. Inspectors that are there already are told of it when it can be looked at. */
+  makeRoot<Root extends { readonly sessionId: string }>(make: () => Root): Root {
+    if (this.isInspected) this.#held = [];
+    const root = make();
+    this.#rootId = root.sessionId;
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of held) this._sendInspectionEvent(event);
+    return root;
+  }
+
   inspect(observer: InspectionObserver): { unsubscribe(): void } {
-    const look = (event: InspectionEvent): void => {
-      try {
-        if (typeof observer === 'function') observer(event);
-        else observer.next?.(event);
-      } catch (thrown) {
-        this.watch.threw(thrown);
-      }
-    };
+    const look = this.#guarded(observer);
     this.#inspectors ??= new Set();
     const inspectors = this.#inspectors;
     inspectors.add(look);
@@ -78,22 +95,30 @@ export class ActorSystem {
 
   /** Tells one observer, as if they had just begun, of actors that live. */
   announce(observer: InspectionObserver, actors: Iterable<AnyActorRef>): void {
-    for (const actorRef of actors) {
-      try {
-        const event = { type: '@xstate.actor', actorRef, rootId: this.rootId } as InspectionEvent;
-        if (typeof observer === 'function') observer(event);
-        else observer.next?.(event);
-      } catch (thrown) {
-        this.watch.threw(thrown);
-      }
-    }
+    const look = this.#guarded(observer);
+    for (const actorRef of actors) look({ type: '@xstate.actor', actorRef, rootId: this.#rootId } as InspectionEvent);
+  }
+
+  #guarded(observer: InspectionObserver): (event: InspectionEvent) => void {
+    const next = (event: InspectionEvent) =>
+      typeof observer === 'function' ? observer(event) : observer.next?.(event);
+    return (event) =>
+      attempt(
+        () => next(event),
+        ignored,
+        (thrown) => this.watch.threw(thrown),
+      );
   }
 
   // What follows is called by XState's Actor.
 
   _sendInspectionEvent(event: Inspected): void {
     if (!this.isInspected) return;
-    const full = Object.assign(event, { rootId: this.rootId }) as InspectionEvent;
+    if (this.#held !== undefined) {
+      this.#held.push(event);
+      return;
+    }
+    const full = Object.assign(event, { rootId: this.#rootId }) as InspectionEvent;
     for (const look of this.#inspectors as Set<(event: InspectionEvent) => void>) look(full);
   }
 
@@ -141,17 +166,29 @@ const noLogger = () => {};
 const noClock = { setTimeout: () => 0, clearTimeout: () => {} };
 const noScheduler = { schedule: () => {}, cancel: () => {}, cancelAll: () => {} };
 
-/** The machine, run by its stepper: every transition of a living actor is the pure step. */
+/**
+ * The machine, run by its stepper: every transition of a living actor is the
+ * pure step. Where somebody inspects there is a scope, and the machine itself
+ * takes the step beside it, to tell of its actions and microsteps.
+ */
 function living<Machine extends typeof sessionMachine | typeof toolInvocationMachine>(
   stepper: Stepper<Machine, string>,
 ): Machine {
   const { machine } = stepper;
   return Object.create(machine, {
     transition: {
-      value: (snapshot: SnapshotFrom<Machine>, event: EventObject) =>
-        event.type === 'xstate.stop' ? stepper.stopped(snapshot) : stepper.step(snapshot, event.type).snapshot,
+      value: (snapshot: SnapshotFrom<Machine>, event: EventObject, scope: AnyActorScope | undefined) => {
+        if (event.type === 'xstate.stop') return stepper.stopped(snapshot);
+        if (scope !== undefined) machine.transition(snapshot as never, event as never, scope as never);
+        return stepper.step(snapshot, event.type).snapshot;
+      },
     },
-    getInitialSnapshot: { value: (_scope: unknown, input: never) => stepper.initial(input).snapshot },
+    getInitialSnapshot: {
+      value: (scope: AnyActorScope, input: never) => {
+        if ((scope.system as unknown as ActorSystem).isInspected) machine.getInitialSnapshot(scope as never, input);
+        return stepper.initial(input).snapshot;
+      },
+    },
   }) as Machine;
 }
 
@@ -164,8 +201,10 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
   }
 
   override start(): this {
+    // begun once, and ended once
+    if (this.#internals.options === started) return this;
     super.start();
-    // a living machine is given no scope and reads its options once: a third of an actor's memory
+    // a living machine reads its options once, and a scope only while it is inspected: a third of an actor's memory
     this.#internals._actorScope = undefined;
     this.#internals.options = started;
     return this;
@@ -177,11 +216,34 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
     const watched = this.#internals.observers.size > 0 || system.isInspected;
     // a step that changes nothing and that nobody sees need not be taken
     if (!watched && next === this.getSnapshot()) return;
+    if (system.isInspected) this.#internals._actorScope = this.#tellingScope(system);
     system._relay(undefined, this as unknown as AnyActorRef, event);
+    this.#internals._actorScope = undefined;
+  }
+
+  /** A scope in which a machine tells inspectors what it asks for. To perform that is the runtime's. */
+  #tellingScope(system: ActorSystem): unknown {
+    const { id, sessionId } = this;
+    return {
+      self: this,
+      id,
+      sessionId,
+      system,
+      logger: noLogger,
+      defer: ignored,
+      emit: ignored,
+      stopChild: ignored,
+      actionExecutor: ({ type, params }: { readonly type: string; readonly params: unknown }) => {
+        const action = { type, params };
+        system._sendInspectionEvent({ type: '@xstate.action', actorRef: this, action } as unknown as Inspected);
+      },
+    };
   }
 
   override send(event: EventObject): void {
-    (this.system as unknown as ActorSystem).watch.foreign(this.id, String(event?.type));
+    const type: unknown = (event as EventObject | null | undefined)?.type;
+    const shown = typeof type === 'string' ? type : 'an event without a type';
+    (this.system as unknown as ActorSystem).watch.foreign(this.id, shown);
   }
 
   override stop(): this {
@@ -198,14 +260,13 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
     };
     const { watch } = this.system as unknown as ActorSystem;
     const guard =
-      (call: (value: unknown) => void) =>
-      (value?: unknown): void => {
-        try {
-          call(value);
-        } catch (thrown) {
-          watch.threw(thrown);
-        }
-      };
+      (call: (value: unknown) => unknown) =>
+      (value?: unknown): void =>
+        attempt(
+          () => call(value),
+          ignored,
+          (thrown) => watch.threw(thrown),
+        );
     return super.subscribe({
       next: guard((snapshot) => observer.next?.(snapshot)),
       error: guard((failure) => observer.error?.(failure)),
@@ -218,10 +279,11 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
 export class SessionActor extends LivingActor<typeof sessionMachine> {
   static create(system: ActorSystem, id: string): SessionActor {
     assertSteps();
-    const actor = new SessionActor(sessionLogic, { parent: { system } as never, id } as never);
-    (actor as unknown as ActorInternals)._parent = undefined;
-    system.rootId = actor.sessionId;
-    return actor;
+    return system.makeRoot(() => {
+      const actor = new SessionActor(sessionLogic, { parent: { system } as never, id } as never);
+      (actor as unknown as ActorInternals)._parent = undefined;
+      return actor;
+    });
   }
 
   step(type: SessionEventType, next: SnapshotFrom<typeof sessionMachine>): void {

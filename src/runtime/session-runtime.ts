@@ -115,8 +115,8 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
     this.settings = settings;
     this.#journal = journal;
     this.#system = new ActorSystem(this);
+    if (inspect !== undefined) this.#system.inspect(inspect);
     this.actor = SessionActor.create(this.#system, settings.sessionId);
-    if (inspect !== undefined) this.inspect(inspect);
     this.actor.start();
     this.delivery = new Delivery(settings.limits.maxBufferedEvents, (thrown) => this.threw(thrown));
     this.#coordination = new Coordination(this, settings.limits);
@@ -171,7 +171,7 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
   }
 
   inspect(observer: InspectionObserver): () => void {
-    const calls = this.#coordination === undefined ? [] : [...this.#coordination.open].map((call) => call.actor);
+    const calls = [...this.#coordination.open].map((call) => call.actor);
     this.#system.announce(observer, [this.actor as never, ...(calls as never[])]);
     const attached = this.#system.inspect(observer);
     return () => attached.unsubscribe();
