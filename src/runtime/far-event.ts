@@ -30,16 +30,29 @@ export function readFarEvent(value: unknown): FarReading {
   }
 }
 
-/** The report of a well-formed piece of output, in one look; `undefined` for all else. */
-export function outputOf(value: unknown, { sessionId, turnId }: ReportIds): BidiTurnEvent | undefined {
+/** A report that a far-side event becomes as it is, where its step asks for a delivery alone. */
+export type PlainReport = Extract<BidiTurnEvent, { type: 'text' | 'audio' | 'turn_complete' | 'error' }>;
+
+/** The report of a well-formed `text`, `audio`, `turn_complete` or `error`, in one look; `undefined` for all else. */
+export function plainReportOf(value: unknown, { sessionId, turnId }: ReportIds): PlainReport | undefined {
   try {
-    const { type, text, data, mediaType } = value as Fields;
-    if (type === 'text' && typeof text === 'string') return { type, sessionId, turnId, text };
-    if (type === 'audio' && typeof data === 'string' && typeof mediaType === 'string') {
-      return { type, sessionId, turnId, data, mediaType };
+    const fields = value as Fields;
+    const { type } = fields;
+    if (type === 'text') {
+      const { text } = fields;
+      if (typeof text === 'string') return { type, sessionId, turnId, text };
+    } else if (type === 'audio') {
+      const { data, mediaType } = fields;
+      if (typeof data === 'string' && typeof mediaType === 'string') {
+        return { type, sessionId, turnId, data, mediaType };
+      }
+    } else if (type === 'turn_complete') return { type, sessionId, turnId };
+    else if (type === 'error') {
+      const { message } = fields;
+      if (typeof message === 'string') return { type, sessionId, turnId, message };
     }
   } catch {
-    // read again, with words for what is wrong
+    // it is read again, with words for what is wrong
   }
   return undefined;
 }

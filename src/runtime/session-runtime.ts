@@ -23,6 +23,7 @@ import {
   type Candidate,
   type Cast,
   Coordination,
+  type Effect,
   type Occurrence,
   type SessionEventType,
   type SessionSnapshot,
@@ -52,7 +53,7 @@ import { type CallResult, digestOf, errorResult, failureOf, parseArguments, resu
 import { attempt, isThenable } from './attempt.js';
 import { Call } from './call.js';
 import { Delivery } from './delivery.js';
-import { outputOf, readFarEvent } from './far-event.js';
+import { plainReportOf, readFarEvent } from './far-event.js';
 import { type PendingAct, PendingActs } from './host-acts.js';
 import { lifecycleSubject, observed } from './lifecycle.js';
 import type { SessionSettings } from './options.js';
@@ -78,11 +79,6 @@ interface Input {
 const nothing: Payload = {};
 /** Before the first step. */
 const beginning: Input = { occurrence: { at: 'session', type: 'connected' }, payload: nothing };
-const responding = sessionStepper.step(
-  sessionStepper.step(sessionStepper.initial(undefined as never).snapshot, 'connected').snapshot,
-  'text',
-).snapshot;
-
 export class SessionRuntime implements Cast<Call>, ActorWatch {
   readonly settings: SessionSettings;
   readonly actor: SessionActor;
@@ -463,16 +459,19 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
   }
 
   /**
-   * A piece of output while the model responds changes no state and asks for
-   * one delivery: what the machine would say is known beforehand
-   * (`test/properties` hold it to that).
+   * Where the machine asks for nothing but a delivery, and the host has room,
+   * there is nothing to coordinate: the step is taken in one look
+   * (`test/properties` hold it to the coordination).
    */
   #takesFastLane(value: unknown): boolean {
-    if (this.#isStepping || this.session !== responding || this.#system.isInspected) return false;
-    const event = outputOf(value, this.settings);
-    if (event === undefined || this.delivery.room <= 0) return false;
+    if (this.#isStepping) return false;
+    const report = plainReportOf(value, this.settings);
+    if (report === undefined) return false;
+    const { snapshot, effects } = sessionStepper.step(this.session, report.type);
+    if (!deliversOnly(effects) || this.delivery.room <= 0) return false;
     this.#isStepping = true;
-    this.delivery.push(event);
+    this.advanceSession(report.type, snapshot);
+    this.delivery.push(report);
     this.#drain();
     return true;
   }
@@ -897,6 +896,10 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
     this.#onHostAbort = () => this.#happens('host_abort', { error: signal.reason });
     signal.addEventListener('abort', this.#onHostAbort, { once: true });
   }
+}
+
+function deliversOnly(effects: readonly Effect[]): boolean {
+  return effects.length === 1 && (effects[0] as Effect).type === 'deliver';
 }
 
 /** The states in which a result is decided. */
