@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'connect_aborted'
   | 'connect_timeout'
   | 'driver_contract'
+  | 'illegal_order'
   | 'invalid_id'
   | 'invalid_input'
   | 'not_supported'
@@ -176,6 +177,14 @@ export class ResultRefusedError extends CommitpointError {
     message: string,
   ) {
     super(`result of call ${callId} refused: ${message}`);
+  }
+}
+
+/** Recorded events came in an order in which no session gives them. `problems`: one line each. Look at how they were recorded, else report it. */
+export class IllegalOrderError extends CommitpointError {
+  readonly code = 'illegal_order';
+  constructor(readonly problems: readonly string[]) {
+    super(`illegal order of events: ${problems.join('; ')}`);
   }
 }
 

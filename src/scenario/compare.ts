@@ -18,7 +18,7 @@ export type TraceDifference =
       readonly problem: string;
     };
 
-/** What became of a comparison. `diff`: for people, empty when the lists are equal. */
+/** What became of a comparison. `diff`: lines for people, empty when the lists are equal. */
 export interface TraceComparison {
   readonly equal: boolean;
   readonly differences: readonly TraceDifference[];
@@ -59,7 +59,7 @@ export function compareTrace(expected: readonly ExpectedLine[], found: readonly 
     }
   }
   const equal = differences.length === 0;
-  return { equal, differences, diff: equal ? '' : `${['- expected', '+ found', ...nearChanges(rows)].join('\n')}\n` };
+  return { equal, differences, diff: equal ? '' : ['- expected', '+ found', ...nearChanges(rows)].join('\n') };
 }
 
 const context = 3;
