@@ -94,6 +94,9 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
   const interned = new Map<string, Snapshot>();
   const steps = new WeakMap<object, Map<Type, Result>>();
   const initials = new Map<string, Result>();
+  // sessions in one state follow each other: the table of the last one is at hand
+  let lastSnapshot: Snapshot | undefined;
+  let lastSteps = new Map<Type, Result>();
   const events = new Map(alphabet.map((type) => [type, Object.freeze({ type })]));
 
   const intern = (snapshot: Snapshot): Snapshot => {
@@ -103,6 +106,17 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
     if (known !== undefined) return known;
     interned.set(key, snapshot);
     return snapshot;
+  };
+
+  const stepsFrom = (snapshot: Snapshot): Map<Type, Result> => {
+    let known = steps.get(snapshot);
+    if (known === undefined) {
+      known = new Map();
+      steps.set(snapshot, known);
+    }
+    lastSnapshot = snapshot;
+    lastSteps = known;
+    return known;
   };
 
   return {
@@ -118,11 +132,7 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
       return result;
     },
     step(snapshot, type) {
-      let known = steps.get(snapshot);
-      if (known === undefined) {
-        known = new Map();
-        steps.set(snapshot, known);
-      }
+      const known = snapshot === lastSnapshot ? lastSteps : stepsFrom(snapshot);
       let result = known.get(type);
       if (result === undefined) {
         const event = events.get(type);

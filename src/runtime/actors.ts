@@ -45,6 +45,7 @@ interface ActorInternals {
   _parent: AnyActorRef | undefined;
   _actorScope: unknown;
   _snapshot: unknown;
+  _snapshot: unknown;
   options: unknown;
   readonly observers: ReadonlySet<unknown>;
   _send(event: EventObject): void;
@@ -213,12 +214,16 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
   /** Takes one step, by the coordination. */
   protected advance(event: EventObject, next: SnapshotFrom<Machine>): void {
     const system = this.system as unknown as ActorSystem;
-    const watched = this.#internals.observers.size > 0 || system.isInspected;
-    // a step that changes nothing and that nobody sees need not be taken
-    if (!watched && next === this.getSnapshot()) return;
-    if (system.isInspected) this.#internals._actorScope = this.#tellingScope(system);
+    const internals = this.#internals;
+    const { isInspected } = system;
+    if (!isInspected && internals.observers.size === 0 && next.status === 'active') {
+      // where nobody looks on and the life goes on, all that XState would do is to keep the snapshot
+      internals._snapshot = next;
+      return;
+    }
+    if (isInspected) internals._actorScope = this.#tellingScope(system);
     system._relay(undefined, this as unknown as AnyActorRef, event);
-    this.#internals._actorScope = undefined;
+    internals._actorScope = undefined;
   }
 
   /** A scope in which a machine tells inspectors what it asks for. To perform that is the runtime's. */

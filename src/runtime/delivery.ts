@@ -19,6 +19,12 @@ type Result = IteratorResult<BidiTurnEvent, undefined>;
 
 type Wake = (result: Result) => void;
 
+// one executor for all promises: this is the way of every event to a reader that keeps up
+let keptResolve: Wake;
+const keepResolve = (resolve: Wake): void => {
+  keptResolve = resolve;
+};
+
 const done: Result = Object.freeze({ done: true, value: undefined });
 
 export class Delivery implements AsyncIterable<BidiTurnEvent> {
@@ -108,13 +114,13 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
       this.#loop = undefined;
       return Promise.resolve(done);
     }
-    return new Promise((resolve) => {
-      if (this.#waiting === undefined) this.#waiting = resolve;
-      else {
-        this.#waitingBehind ??= new Ring();
-        this.#waitingBehind.push(resolve);
-      }
-    });
+    const parked = new Promise<Result>(keepResolve);
+    if (this.#waiting === undefined) this.#waiting = keptResolve;
+    else {
+      this.#waitingBehind ??= new Ring();
+      this.#waitingBehind.push(keptResolve);
+    }
+    return parked;
   }
 
   /** `loop` is left; another may begin. */
