@@ -45,7 +45,6 @@ interface ActorInternals {
   _parent: AnyActorRef | undefined;
   _actorScope: unknown;
   _snapshot: unknown;
-  _snapshot: unknown;
   options: unknown;
   readonly observers: ReadonlySet<unknown>;
   _send(event: EventObject): void;
@@ -216,7 +215,7 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
     const system = this.system as unknown as ActorSystem;
     const internals = this.#internals;
     const { isInspected } = system;
-    if (!isInspected && internals.observers.size === 0 && next.status === 'active') {
+    if (!isInspected && internals.observers.size === 0 && (next as { readonly status: string }).status === 'active') {
       // where nobody looks on and the life goes on, all that XState would do is to keep the snapshot
       internals._snapshot = next;
       return;
