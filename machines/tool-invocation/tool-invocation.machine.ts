@@ -17,6 +17,10 @@
  * T6. A stub is asked for by an interruption, never by a withdrawal (D16).
  * T7. With `writeStart` the code, with `writePublish` the publish, waits for
  *     `flushed`.
+ * T8. Where code was started and what it gave is not published, `tellLate` is
+ *     asked for once, however the call was decided: at the end of the code, or
+ *     at the abandonment or the end that finds its outcome at hand. (Code that
+ *     settles after the call is decided is told of by the coordination.)
  */
 import { assign, setup } from 'xstate';
 import type { CallEvent } from './tool-invocation.events.js';
@@ -30,6 +34,8 @@ export interface CallContext {
   readonly writePublish: boolean;
   /** The code was started and has not settled. */
   readonly codeRuns: boolean;
+  /** The code has settled, and what it gave waits to be published. */
+  readonly holdsOutcome: boolean;
 }
 
 /** What is known of a call when it is admitted. */
@@ -67,6 +73,8 @@ const table = setup({
     tellLate: performed,
     codeStarts: assign({ codeRuns: true }),
     codeSettles: assign({ codeRuns: false }),
+    outcomeWaits: assign({ codeRuns: false, holdsOutcome: true }),
+    outcomeGoesOut: assign({ holdsOutcome: false }),
   },
   guards: {
     delivers: ({ context }) => context.policy === 'deliver',
@@ -74,6 +82,7 @@ const table = setup({
     writesStart: ({ context }) => context.writeStart,
     writesPublish: ({ context }) => context.writePublish,
     codeRuns: ({ context }) => context.codeRuns,
+    holdsOutcome: ({ context }) => context.holdsOutcome,
   },
 });
 
@@ -97,6 +106,7 @@ export const toolInvocationMachine = table.createMachine({
     writeStart: input.writeStart,
     writePublish: input.writePublish,
     codeRuns: false,
+    holdsOutcome: false,
   }),
   initial: 'admitted',
   states: {
@@ -127,11 +137,11 @@ export const toolInvocationMachine = table.createMachine({
       exit: 'disarmTimeout',
       on: {
         code_resolved: [
-          { guard: 'writesPublish', target: 'committing', actions: 'codeSettles' },
+          { guard: 'writesPublish', target: 'committing', actions: 'outcomeWaits' },
           { target: 'publishing', actions: 'codeSettles' },
         ],
         code_rejected: [
-          { guard: 'writesPublish', target: 'committing', actions: 'codeSettles' },
+          { guard: 'writesPublish', target: 'committing', actions: 'outcomeWaits' },
           { target: 'publishing', actions: 'codeSettles' },
         ],
         timed_out: [
@@ -154,19 +164,21 @@ export const toolInvocationMachine = table.createMachine({
     committing: {
       entry: flushOf('publish'),
       on: {
-        flushed: 'publishing',
+        flushed: { target: 'publishing', actions: 'outcomeGoesOut' },
         code_resolved: { guard: 'codeRuns', actions: ['codeSettles', 'tellLate'] },
         code_rejected: { guard: 'codeRuns', actions: ['codeSettles', 'tellLate'] },
         interrupted: [
           { guard: 'delivers' },
           { guard: 'codeRuns', target: 'abandoned.draining', actions: ['reportAbandoned', 'stub'] },
+          { guard: 'holdsOutcome', target: 'abandoned.settled', actions: ['reportAbandoned', 'stub', 'tellLate'] },
           { target: 'abandoned.settled', actions: ['reportAbandoned', 'stub'] },
         ],
         withdrawn: [
           { guard: 'codeRuns', target: 'abandoned.draining', actions: 'reportAbandoned' },
+          { guard: 'holdsOutcome', target: 'abandoned.settled', actions: ['reportAbandoned', 'tellLate'] },
           { target: 'abandoned.settled', actions: 'reportAbandoned' },
         ],
-        session_ended: 'cancelled',
+        session_ended: [{ guard: 'holdsOutcome', target: 'cancelled', actions: 'tellLate' }, { target: 'cancelled' }],
       },
     },
     publishing: {

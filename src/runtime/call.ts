@@ -1,5 +1,5 @@
 import { type CallEntry, type Candidate, callStateOf } from '../../machines/index.js';
-import type { LateCall, Tool, ToolContext } from '../contract/tool.js';
+import type { LateCall, LateOutcome, Tool, ToolContext } from '../contract/tool.js';
 import { CallActor, type SessionActor } from './actors.js';
 import { type CallResult, errorResult } from './arguments.js';
 
@@ -29,6 +29,8 @@ export class Call implements CallEntry {
   publishTimer: unknown;
   /** Whether the code was started and has not settled. */
   codeRuns = false;
+  /** How the code ended, once it has. */
+  late: LateOutcome | undefined;
   #controller: AbortController | undefined;
   #abort: { readonly reason: unknown } | undefined;
 

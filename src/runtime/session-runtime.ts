@@ -264,6 +264,7 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
     }
     const { call, type } = occurrence;
     if (type === 'code_resolved' || type === 'code_rejected') call.codeRuns = false;
+    if (payload.late !== undefined) call.late = payload.late;
     if (payload.input !== undefined) call.input = payload.input.value;
     if (payload.result !== undefined && takesResult.has(call.state)) call.result = payload.result;
   }
@@ -708,10 +709,10 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
         this.#stub(call);
         break;
       case 'noteSettledLate':
-        this.#noteSettledLate(call, payload.late as LateOutcome);
+        this.#noteSettledLate(call, call.late as LateOutcome);
         break;
       case 'tellLate':
-        this.#tellLate(call, payload.late as LateOutcome);
+        this.#tellLate(call, call.late as LateOutcome);
         break;
       case 'callChanged':
         this.#noteCallChange(call, effect.params as CallChange);
