@@ -2,6 +2,7 @@ import { type Schema, Validator } from '@cfworker/json-schema';
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { messageOf } from '../contract/errors.js';
 import type { Tool, ToolDefinition, ToolInputSchema, Verdict } from '../contract/tool.js';
+import { adopted, isThenable } from './attempt.js';
 import { assertMilliseconds } from './options.js';
 
 /**
@@ -53,7 +54,11 @@ function isStandardSchema(input: ToolInputSchema): input is StandardSchemaV1 {
   return (typeof input === 'object' || typeof input === 'function') && input !== null && '~standard' in input;
 }
 
-function fromStandardSchema(where: string, input: StandardSchemaV1, given: Record<string, unknown> | undefined): Checked {
+function fromStandardSchema(
+  where: string,
+  input: StandardSchemaV1,
+  given: Record<string, unknown> | undefined,
+): Checked {
   const standard = input['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
   let parameters = given;
   if (parameters === undefined) {
@@ -73,12 +78,13 @@ function fromStandardSchema(where: string, input: StandardSchemaV1, given: Recor
     parameters,
     validate: (value) => {
       const result = standard.validate(value);
-      return isPromise(result) ? Promise.resolve(result).then(verdictOf) : verdictOf(result);
+      return isThenable(result) ? adopted(result).then(verdictOf) : verdictOf(result);
     },
   };
 }
 
 function verdictOf(result: StandardSchemaV1.Result<unknown>): Verdict {
+  if (typeof result !== 'object' || result === null) throw new TypeError('the schema of the tool gave no verdict');
   if (result.issues === undefined) return { ok: true, value: result.value };
   return { ok: false, problem: listed(result.issues.map((issue) => `${pathOf(issue)}${issue.message}`)) };
 }
@@ -126,8 +132,4 @@ function oneOf(where: string, field: string, value: unknown, allowed: readonly s
   if (!allowed.includes(value as string)) {
     throw new TypeError(`${where}: expected \`${field}\` to be one of ${allowed.join(', ')}, found ${String(value)}`);
   }
-}
-
-function isPromise(value: unknown): value is PromiseLike<StandardSchemaV1.Result<unknown>> {
-  return typeof (value as { then?: unknown }).then === 'function';
 }

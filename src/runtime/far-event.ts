@@ -3,6 +3,7 @@
  * included: what is not of the contract becomes a fact about it, never a throw.
  */
 import type { SessionEventType } from '../../machines/index.js';
+import { messageOf } from '../contract/errors.js';
 import type { BidiEvent } from '../contract/provider.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 
@@ -26,7 +27,7 @@ export function readFarEvent(value: unknown): FarReading {
   try {
     return read(value);
   } catch (thrown) {
-    return { type: 'malformed', problem: `an event whose fields cannot be read (${String(thrown)})` };
+    return { type: 'malformed', problem: `malformed event: its fields cannot be read (${messageOf(thrown)})` };
   }
 }
 

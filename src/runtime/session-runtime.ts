@@ -50,7 +50,7 @@ import type { LateOutcome, LLMToolSchema, Tool } from '../contract/tool.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
 import { type CallResult, digestOf, errorResult, failureOf, parseArguments, resultOf } from './arguments.js';
-import { attempt, isThenable } from './attempt.js';
+import { adopted, attempt, isThenable } from './attempt.js';
 import { Call } from './call.js';
 import { Delivery } from './delivery.js';
 import { plainReportOf, readFarEvent } from './far-event.js';
@@ -424,7 +424,7 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
       this.#happens('stream_failed', { error });
       return;
     }
-    Promise.resolve(next as Promise<IteratorResult<BidiEvent>>).then(this.#onRead, this.#onReadFailure);
+    adopted(next as Promise<IteratorResult<BidiEvent>>).then(this.#onRead, this.#onReadFailure);
   }
 
   #read(result: IteratorResult<BidiEvent>): void {
@@ -433,11 +433,20 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
       this.#happens('stream_failed', { error: new DriverContractError('an iterator result', result) });
       return;
     }
-    if (result.done) {
+    let isDone: boolean;
+    let value: unknown;
+    try {
+      isDone = Boolean(result.done);
+      if (!isDone) value = result.value;
+    } catch (error) {
+      this.#happens('stream_failed', { error });
+      return;
+    }
+    if (isDone) {
       this.#happens('stream_ended');
       return;
     }
-    this.#far(result.value);
+    this.#far(value);
     if (this.#iterator !== undefined) this.#pull();
   }
 
@@ -552,9 +561,10 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
   #stopReading(): void {
     const iterator = this.#iterator;
     this.#iterator = undefined;
-    if (iterator === undefined || typeof iterator.return !== 'function') return;
+    if (iterator === undefined) return;
+    // what it says of its end is of no interest to anybody
     attempt(
-      () => iterator.return?.(),
+      () => (typeof iterator?.return === 'function' ? iterator.return() : undefined),
       () => {},
       () => {},
     );
@@ -612,23 +622,28 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
         attempt(() => driver.send(act.input), answered, refused);
         break;
       case 'interrupt': {
-        if (typeof driver.interrupt !== 'function') {
-          act.reject(new NotSupportedError('interrupt()', `the driver ${this.settings.provider.id}`));
-          return;
-        }
         this.#acts.add(act);
         const { playedMs } = act;
-        // the answer is the `interrupted` event, not this promise
-        attempt(() => driver.interrupt?.(playedMs === undefined ? {} : { playedMs }), () => {}, refused);
+        attempt(
+          () => {
+            if (typeof driver.interrupt === 'function') {
+              return driver.interrupt(playedMs === undefined ? {} : { playedMs });
+            }
+            throw new NotSupportedError('interrupt()', `the driver ${this.settings.provider.id}`);
+          },
+          // the answer is the `interrupted` event, not this promise
+          () => {},
+          refused,
+        );
         break;
       }
       case 'played':
-        if (typeof driver.played !== 'function') {
-          act.resolve();
-          return;
-        }
         this.#acts.add(act);
-        attempt(() => driver.played?.({ ms: act.ms }), answered, refused);
+        attempt(
+          () => (typeof driver.played === 'function' ? driver.played({ ms: act.ms }) : undefined),
+          answered,
+          refused,
+        );
         break;
     }
   }
@@ -750,7 +765,7 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
     }
     if (isThenable(verdict)) {
       this.#armCall(call);
-      Promise.resolve(verdict).then(judge, (error) => this.#refuseInput(call, messageOf(error)));
+      adopted(verdict).then(judge, (error) => this.#refuseInput(call, messageOf(error)));
     } else judge(verdict);
   }
 
@@ -771,7 +786,7 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
         return;
       }
       // an answer that is no boolean is taken on the safe side
-      if (isThenable(asks)) Promise.resolve(asks).catch(() => {});
+      if (typeof asks !== 'boolean') adopted(asks).catch(() => {});
     }
     const input = { value };
     this.#callHappens(call, asks === false ? 'input_accepted' : 'approval_required', { input });
@@ -818,9 +833,8 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
 
   #stub(call: Call): void {
     const driver = this.#driver as BidiSession;
-    if (typeof driver.abandonToolCall !== 'function') return;
     attempt(
-      () => driver.abandonToolCall?.(call.id),
+      () => (typeof driver.abandonToolCall === 'function' ? driver.abandonToolCall(call.id) : undefined),
       () => {},
       (error) => this.#diagnose('abandon_failed', `abandonToolCall(${call.id}) was rejected: ${messageOf(error)}`),
     );
@@ -924,9 +938,15 @@ function schemasOf(tools: ReadonlyMap<string, Tool>): readonly LLMToolSchema[] {
 function driverProblem(driver: unknown): string | undefined {
   if (typeof driver !== 'object' || driver === null) return 'connect() to give a session object';
   for (const method of ['send', 'sendToolResult', 'events', 'close']) {
-    if (typeof (driver as Record<string, unknown>)[method] !== 'function') {
-      return `connect() to give a session with a method \`${method}\``;
-    }
+    if (!hasMethod(driver, method)) return `connect() to give a session with a method \`${method}\``;
   }
   return undefined;
+}
+
+function hasMethod(driver: object, method: string): boolean {
+  try {
+    return typeof (driver as Record<string, unknown>)[method] === 'function';
+  } catch {
+    return false;
+  }
 }
