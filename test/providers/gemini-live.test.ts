@@ -152,6 +152,31 @@ describe('where a turn ends', () => {
       [text('a'), turnComplete, transcript('b'), interrupted, text('c'), turnComplete],
       ['text:a', 'turn_complete', 'text:b', 'interrupted', 'text:c', 'turn_complete'],
     ],
+    [
+      'cut after generationComplete, with nothing but a transcript so far (G1)',
+      [transcript('a'), generationComplete, interrupted, text('b'), turnComplete],
+      ['text:a', 'interrupted'],
+    ],
+    [
+      'cut, with a generationComplete before the fence (G1, G4)',
+      [text('a'), interrupted, generationComplete, turnComplete, turnComplete],
+      ['text:a', 'interrupted'],
+    ],
+    [
+      'cut after a call that is of no account then (G3)',
+      [toolCall('t1'), interrupted, turnComplete, thought('x'), turnComplete],
+      [look('t1'), 'interrupted', 'turn_complete'],
+    ],
+    [
+      'after a phantom, with the user heard before its turnComplete (G4)',
+      [interrupted, content({ inputTranscription: { text: 'u' } }), turnComplete, text('a'), turnComplete],
+      ['interrupted', 'heard:u:piece', 'text:a', 'turn_complete'],
+    ],
+    [
+      'with nothing but a transcript',
+      [text('a'), turnComplete, transcript('b'), turnComplete],
+      ['text:a', 'turn_complete', 'text:b', 'turn_complete'],
+    ],
     ['told once (G4)', [text('a'), turnComplete, turnComplete, usage], ['text:a', 'turn_complete', 'usage']],
     ['with nothing said, at the start', [turnComplete], ['turn_complete']],
     [
@@ -202,6 +227,12 @@ describe('a turnComplete right after a blocking call (G3)', () => {
     ['another call comes', [toolCall('t2'), text('b'), turnComplete], [look('t2'), 'text:b', 'turn_complete']],
     ['another call comes and a half turn after it', [toolCall('t2'), turnComplete], [look('t2'), 'turn_complete']],
     ['the user cuts in', [interrupted, text('b'), turnComplete], ['interrupted', 'text:b', 'turn_complete']],
+    ['the user cuts in and nothing follows', [interrupted], ['interrupted']],
+    [
+      'generationComplete trails and the user cuts in',
+      [generationComplete, interrupted, text('b'), turnComplete],
+      ['interrupted', 'text:b', 'turn_complete'],
+    ],
     ['it is said again', [turnComplete], ['turn_complete']],
     ['generationComplete trails', [generationComplete, turnComplete], ['turn_complete']],
     ['the input ends', [], ['turn_complete']],
@@ -211,6 +242,24 @@ describe('a turnComplete right after a blocking call (G3)', () => {
       look('t1'),
       ...expected,
     ]);
+  });
+
+  it.each([
+    ['text', text('b')],
+    ['a transcript', transcript('b')],
+    ['a thought', thought('b')],
+    ['another call', toolCall('t2')],
+    ['an interruption', interrupted],
+  ])('is let go by %s, so that nothing is given when its time has passed', (_, frame) => {
+    const mapping = geminiLiveMapping();
+    const hold = feed(mapping, [toolCall('t1'), turnComplete, frame]).holds[0]?.id;
+    expect(mapping.release(hold)).toEqual({ events: [], facts: [] });
+  });
+
+  it('is held once: a second one gives it', () => {
+    const { events, holds } = play(toolCall('t1'), turnComplete, turnComplete);
+    expect(words(events)).toEqual([look('t1'), 'turn_complete']);
+    expect(holds).toHaveLength(1);
   });
 
   it('is given when its own time has passed, not when that of an earlier hold has', () => {

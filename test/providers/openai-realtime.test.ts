@@ -109,6 +109,23 @@ describe('what ends a turn', () => {
     ]);
   });
 
+  it('of responses that overlap, the later one makes a turn of its own, if anything is said in it', () => {
+    expect(said(created('r1'), created('r2'), done('r1'), text('r2', 'a'), done('r2'))).toEqual([
+      'turn_complete',
+      'text:a',
+      'turn_complete',
+    ]);
+    expect(said(created('r1'), created('r2'), done('r1'), done('r2'))).toEqual(['turn_complete']);
+    expect(said(created('r1'), created('r2'), done('r1'), speechStarted(), text('r2', 'a'), cancelled('r2'))).toEqual([
+      'turn_complete',
+    ]);
+    expect(said(created('r1'), speechStarted(), created('r2'), cancelled('r1'), text('r2', 'a'), done('r2'))).toEqual([
+      'interrupted',
+      'text:a',
+      'turn_complete',
+    ]);
+  });
+
   it('nothing of a turn comes after its end', () => {
     expect(said(created('r1'), done('r1'), text('r1', 'late'), audio('r1', 'AA'), call('r1', 'c1'))).toEqual([
       'turn_complete',
@@ -222,9 +239,9 @@ describe('tool calls', () => {
     const early = { type: 'response.function_call_arguments.done', response_id: 'r1', call_id: 'c1', name: 'look' };
     const open = call('r1', 'c1', { status: 'in_progress' });
     const cut = call('r1', 'c1', { status: 'incomplete' });
-    expect(
-      said(created('r1'), { ...early, arguments: '{}' }, { ...open, type: 'response.output_item.added' }, cut),
-    ).toEqual([]);
+    const unmarked = call('r1', 'c1', { status: undefined });
+    const added = { ...open, type: 'response.output_item.added' };
+    expect(said(created('r1'), { ...early, arguments: '{}' }, added, open, cut, unmarked)).toEqual([]);
   });
 
   it('are given once each, in whatever response the wire repeats them', () => {
@@ -241,6 +258,11 @@ describe('tool calls', () => {
       { type: 'diagnostic', code: 'repeated_call', detail: 'c1' },
       { type: 'diagnostic', code: 'repeated_call', detail: 'c1' },
     ]);
+  });
+
+  it('that are repeated open no turn', () => {
+    const frames = [created('r1'), created('r2'), call('r2', 'c1'), cancelled('r2'), call('r1', 'c1'), done('r1')];
+    expect(said(...frames)).toEqual(['call:c1:look:{"a":1}', 'interrupted']);
   });
 
   it('without id or name are no calls', () => {
@@ -329,7 +351,8 @@ describe('usage', () => {
 
 describe('what the user said', () => {
   it('comes in pieces and then whole', () => {
-    expect(said(heard('delta', 'u1', 'Hel'), heard('delta', 'u1', 'lo'), heard('completed', 'u1', 'Hello.'))).toEqual([
+    const first = heard('delta', 'u1', 'Hel');
+    expect(said(first, first, heard('delta', 'u1', 'lo'), heard('completed', 'u1', 'Hello.'))).toEqual([
       'heard:Hel:piece',
       'heard:lo:piece',
       'heard:Hello.:final',

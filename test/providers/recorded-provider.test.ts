@@ -144,7 +144,10 @@ async function run(frames: Frames, mapping: typeof openaiRealtimeMapping | typeo
       name,
       description: 'Answers what was recorded.',
       input: { type: 'object' },
-      execute: (_, { toolUseId }) => outputs.get(toolUseId) ?? '{}',
+      execute: async (_, { toolUseId }) => {
+        await undefined;
+        return outputs.get(toolUseId) ?? '{}';
+      },
     }),
   );
   const session = await startSession({ provider: recordedProvider({ frames, mapping }), tools, connect });

@@ -83,7 +83,6 @@ export class Turns {
   interrupted(): boolean {
     if (this.#fenced || (this.#last === 'interrupted' && !this.#seen)) return false;
     this.#fenced = this.#owed;
-    this.#owed = false;
     this.#held = false;
     this.#end('interrupted');
     return true;
@@ -100,7 +99,7 @@ export class Turns {
       this.#held = true;
       return 'hold';
     }
-    if (!this.#held && !this.#seen && !stated && this.#last !== 'none') return 'swallow';
+    if (!this.#seen && !stated && this.#last !== 'none') return 'swallow';
     this.#held = false;
     this.#end('turn_complete');
     return 'give';

@@ -140,9 +140,10 @@ class RealtimeMapping implements WireMapping {
     }
     const text = argumentsOf(item.arguments);
     if (text === undefined) return malformed('response.output_item.done: expected `arguments` that are JSON text');
+    // Before the turn hears of it: a repeat is no output, and opens none.
+    if (this.#calls.has(callId)) return facts(diagnostic('repeated_call', callId));
     const [id, began] = this.#responseOf(data);
     if (!this.#turns.call(id)) return also(began, { type: 'call_dropped', id: callId, name });
-    if (this.#calls.has(callId)) return also(began, diagnostic('repeated_call', callId));
     this.#calls.set(callId, true);
     return { events: [{ type: 'tool_call', id: callId, name, arguments: text }], facts: began.facts };
   }

@@ -104,6 +104,5 @@ export class RecordedSession implements BidiSession, AsyncIterableIterator<BidiE
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     for (const reject of this.#pending.values()) reject(new SessionEndedError(reason));
-    this.#pending.clear();
   }
 }
