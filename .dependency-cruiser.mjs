@@ -1,7 +1,7 @@
 // @ts-check
 // The strata: who may import whom, and why. A folder imports from a smaller rank only.
 //
-//   0   proto/gen                                            words
+//   0   proto                                                words
 //   1   machines                                             lives
 //   2a  src/contract, then src/conversation journal scenario ports, fold, memory, stories
 //   2b  src/verify                                           judge
@@ -13,6 +13,7 @@
 // Types count as imports. Every rule is proved on a planted crossing by test/repository/import-rules.test.ts, which fails
 // when a rule has no proof. `npm run imports` runs the rules and makes sure that every source file was looked at.
 
+const proto = '^proto/';
 const machines = '^machines/';
 const contract = '^src/contract/';
 const memory = '^src/(conversation|journal|scenario)/';
@@ -26,6 +27,13 @@ const packages = '(^|/)node_modules/';
 /** @type {Required<Pick<import('dependency-cruiser').IConfiguration, 'forbidden' | 'options'>>} */
 export default {
   forbidden: [
+    {
+      name: 'words-import-nothing',
+      comment: 'What can be said does not depend on who says it; the words need their run-time and nothing else.',
+      severity: 'error',
+      from: { path: proto },
+      to: { pathNot: [proto, `${packages}@bufbuild/protobuf/`] },
+    },
     {
       name: 'machines-import-nothing-of-src',
       comment: 'A machine is a table that a stranger must be able to step, with nothing of the runtime at hand.',

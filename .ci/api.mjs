@@ -15,7 +15,9 @@ const quiet = { default: { logLevel: ExtractorLogLevel.None } };
 /** @type {string[]} */
 const problems = [];
 
-const fresh = new Map(entryPoints().map(({ name, types }) => [`${name}.api.md`, report(name, types)]));
+// The words are generated: test/proto/descriptors.txt says what they declare, and says it shorter.
+const written = entryPoints().filter(({ name }) => name !== 'proto');
+const fresh = new Map(written.map(({ name, types }) => [`${name}.api.md`, report(name, types)]));
 rmSync(scratch, { recursive: true, force: true });
 
 mkdirSync(reports, { recursive: true });

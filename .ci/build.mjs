@@ -1,5 +1,5 @@
 // @ts-check
-// Compiles machines/ and src/ to dist/. The compiler writes beside dist/ and the result is moved into place when it is
+// Compiles machines/, proto/ and src/ to dist/. The compiler writes beside dist/ and the result is moved into place when it is
 // whole, so a build that fails, or another process that reads dist/ meanwhile, never meets half of one.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // @ts-check
-// Runs the import rules of .dependency-cruiser.mjs over machines/ and src/. A run that looked at fewer files than there are
+// Runs the import rules of .dependency-cruiser.mjs over machines/, proto/ and src/. A run that looked at fewer files than there are
 // (a compiler that the tool cannot use makes it see none, and call that a success) is a failure.
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -9,12 +9,12 @@ import rules from '../.dependency-cruiser.mjs';
 import { root } from './package.mjs';
 
 const { forbidden, options } = rules;
-const roots = ['machines', 'src'];
+const roots = ['machines', 'proto', 'src'];
 
 /**
  * Runs the rules over a tree.
  *
- * @param {string} base the folder that holds machines/ and src/
+ * @param {string} base the folder that holds machines/, proto/ and src/
  * @returns {Promise<{ seen: number, missed: string[], crossings: { rule: string, from: string, to: string, reason: string }[] }>}
  *   `missed` are source files that the tool did not look at; paths are relative to `base`
  */

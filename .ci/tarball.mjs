@@ -46,7 +46,7 @@ function pack() {
   const missing = needed.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new CheckFailed(`not in the tarball: ${missing.join(', ')}`);
   const stray = names.filter(
-    (/** @type {string} */ name) => !/^(dist\/(src|machines)|docs)\/|^[^/]+\.(md|json)$|^LICENSE$/.test(name),
+    (/** @type {string} */ name) => !/^(dist\/(src|machines|proto)|docs)\/|^[^/]+\.(md|json)$|^LICENSE$/.test(name),
   );
   if (stray.length > 0) throw new CheckFailed(`not for users, and in the tarball all the same: ${stray.join(', ')}`);
   return join(scratch, filename);

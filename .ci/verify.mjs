@@ -9,7 +9,9 @@ import { root } from './package.mjs';
 
 /** Checks that are an npm script, in the order in which they run. What a later one reads, an earlier one made. */
 const checks = [
-  ['build', 'machines/ and src/ compile to dist/'],
+  ['lint:proto', 'the .proto files are as the rules have it, and everything in them has a comment'],
+  ['generate:check', 'proto/gen/ is what the .proto files give'],
+  ['build', 'machines/, proto/ and src/ compile to dist/'],
   ['types', 'sources, tests and tools type-check; the core without Node, the machines without any host'],
   ['lint', 'the linter has nothing to say'],
   ['format', 'every file is laid out and its imports are sorted'],
