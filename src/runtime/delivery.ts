@@ -10,9 +10,10 @@
  *     out, unless it was discarded.
  * B4. One loop at a time; leaving it loses nothing.
  */
-import { type Observable, Subject, type Subscriber } from 'rxjs';
+import type { Observable, Subscriber, TeardownLogic } from 'rxjs';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { GuardedObservable, type OnThrow } from './guarded-observable.js';
+import { Multicast } from './multicast.js';
 import { Ring } from './ring.js';
 
 type Result = IteratorResult<BidiTurnEvent, undefined>;
@@ -38,7 +39,9 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   #loop: Loop | undefined;
   #loopEverOpened = false;
   #ended = false;
-  #subject: Subject<BidiTurnEvent> | undefined;
+  #readers: Multicast<BidiTurnEvent> | undefined;
+  /** Whether the first subscriber is being given what waited. */
+  #isReplaying = false;
   #events$: Observable<BidiTurnEvent> | undefined;
 
   constructor(capacity: number, onThrow: OnThrow) {
@@ -58,9 +61,9 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
 
   push(event: BidiTurnEvent): void {
     if (this.#ended) return;
-    if (this.#subject?.observed) {
-      this.#subject.next(event);
-      if (!this.#loopEverOpened) return;
+    if (this.#readers?.observed) {
+      this.#readers.next(event);
+      if (!this.#loopEverOpened && !this.#isReplaying) return;
     }
     const wake = this.#waiting;
     if (wake !== undefined) {
@@ -88,8 +91,10 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
+    // a loop that waits is over; one that is at its last event finds that out itself
+    if (this.#waiting !== undefined) this.#loop = undefined;
     this.#wakeAll();
-    this.#subject?.complete();
+    this.#readers?.complete();
   }
 
   get events$(): Observable<BidiTurnEvent> {
@@ -99,7 +104,9 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
 
   [Symbol.asyncIterator](): AsyncIterator<BidiTurnEvent, undefined> {
     if (this.#loop !== undefined) {
-      throw new TypeError('events() is being read by another loop; leave that one first, or use events$ for several readers');
+      throw new TypeError(
+        'events() is being read by another loop; leave that one first, or use events$ for several readers',
+      );
     }
     this.#loopEverOpened = true;
     this.#loop = new Loop(this);
@@ -132,7 +139,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
 
   get #isRead(): boolean {
     if (this.#waiting !== undefined) return true;
-    return !this.#loopEverOpened && this.#subject?.observed === true;
+    return !this.#loopEverOpened && this.#readers?.observed === true;
   }
 
   /** Tells all that wait that nothing comes. */
@@ -147,14 +154,25 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
     return event;
   }
 
-  #subscribe(subscriber: Subscriber<BidiTurnEvent>) {
-    this.#subject ??= new Subject();
-    // nothing is missed between `await startSession` and the first `subscribe`
-    while (!this.#loopEverOpened && !this.#subject.observed && this.#unread.size > 0 && !subscriber.closed) {
-      subscriber.next(this.#shift());
+  #subscribe(subscriber: Subscriber<BidiTurnEvent>): TeardownLogic {
+    this.#readers ??= new Multicast(this.#onThrow);
+    const isFirst = !this.#loopEverOpened && !this.#readers.observed && !this.#isReplaying;
+    if (isFirst) this.#replay(subscriber);
+    if (this.#ended) {
+      subscriber.complete();
+      return undefined;
     }
-    if (this.#ended) subscriber.complete();
-    return this.#subject.subscribe(subscriber);
+    return this.#readers.subscribe(subscriber);
+  }
+
+  /** Nothing is missed between `await startSession` and the first `subscribe`; what comes meanwhile waits its turn. */
+  #replay(subscriber: Subscriber<BidiTurnEvent>): void {
+    this.#isReplaying = true;
+    try {
+      while (!this.#loopEverOpened && this.#unread.size > 0 && !subscriber.closed) subscriber.next(this.#shift());
+    } finally {
+      this.#isReplaying = false;
+    }
   }
 }
 

@@ -1,15 +1,19 @@
-import { Observable, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { LifecycleEvent } from '../contract/lifecycle.js';
 import { GuardedObservable, type OnThrow } from './guarded-observable.js';
+import type { Multicast } from './multicast.js';
 
-/** The source of `lifecycle$`, made when somebody first asks for it. */
-export function lifecycleSubject(isEnded: boolean): Subject<LifecycleEvent> {
-  const subject = new Subject<LifecycleEvent>();
-  if (isEnded) subject.complete();
-  return subject;
-}
-
-/** What the host sees of it: no `next`, and throws of subscribers are caught. */
-export function observed(subject: Subject<LifecycleEvent>, onThrow: OnThrow): Observable<LifecycleEvent> {
-  return new GuardedObservable<LifecycleEvent>(onThrow, (subscriber) => subject.subscribe(subscriber));
+/**
+ * What the host sees of the session's `lifecycle$`. A subscriber that throws is
+ * noted once: the note comes on `lifecycle$`, so one for each throw would never
+ * end.
+ */
+export function observed(events: Multicast<LifecycleEvent>, onThrow: OnThrow): Observable<LifecycleEvent> {
+  let isNoted = false;
+  const noteOnce = (thrown: unknown) => {
+    if (isNoted) return;
+    isNoted = true;
+    onThrow(thrown);
+  };
+  return new GuardedObservable<LifecycleEvent>(noteOnce, (subscriber) => events.subscribe(subscriber));
 }

@@ -14,7 +14,7 @@
  * R4. After the end no timer, no listener and no pending promise of ours is
  *     left (D14).
  */
-import type { Observable, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
 import {
   type AbortCause,
   type Asked,
@@ -55,7 +55,8 @@ import { Call } from './call.js';
 import { Delivery } from './delivery.js';
 import { plainReportOf, readFarEvent } from './far-event.js';
 import { type PendingAct, PendingActs } from './host-acts.js';
-import { lifecycleSubject, observed } from './lifecycle.js';
+import { observed } from './lifecycle.js';
+import { Multicast } from './multicast.js';
 import type { SessionSettings } from './options.js';
 
 /** What came with an occurrence. */
@@ -77,6 +78,8 @@ interface Input {
 }
 
 const nothing: Payload = {};
+/** How many turns of the microtask queue a reader is given to come back for the next event. */
+const patience = 64;
 /** Before the first step. */
 const beginning: Input = { occurrence: { at: 'session', type: 'connected' }, payload: nothing };
 export class SessionRuntime implements Cast<Call>, ActorWatch {
@@ -103,7 +106,7 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
   #start: { resolve(): void; reject(error: unknown): void } | undefined;
   #report: CloseReport | undefined;
   #closed: { promise: Promise<CloseReport>; resolve(report: CloseReport): void } | undefined;
-  #lifecycle: Subject<LifecycleEvent> | undefined;
+  #lifecycle: Multicast<LifecycleEvent> | undefined;
   readonly #onRead = (result: IteratorResult<BidiEvent>): void => this.#read(result);
   readonly #onReadFailure = (error: unknown): void => this.#happens('stream_failed', { error });
 
@@ -158,7 +161,11 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
   }
 
   get lifecycle$(): Observable<LifecycleEvent> {
-    this.#lifecycle ??= lifecycleSubject(this.#report !== undefined);
+    if (this.#lifecycle === undefined) {
+      // what a subscriber's operators throw at its own end is nobody's to be told
+      this.#lifecycle = new Multicast(() => {});
+      if (this.#report !== undefined) this.#lifecycle.complete();
+    }
     return observed(this.#lifecycle, (thrown) => this.threw(thrown));
   }
 
@@ -447,7 +454,18 @@ export class SessionRuntime implements Cast<Call>, ActorWatch {
       return;
     }
     this.#far(value);
-    if (this.#iterator !== undefined) this.#pull();
+    this.#pullWithRoom(patience);
+  }
+
+  /**
+   * Asks for the next event, at once where the buffer has room. Where it has
+   * none, a reader that is on its way back to the loop gets there first: only
+   * one that is busy elsewhere, or has gone, reads too slowly.
+   */
+  #pullWithRoom(turns: number): void {
+    if (this.#iterator === undefined) return;
+    if (turns === 0 || this.delivery.room > 0) this.#pull();
+    else Promise.resolve().then(() => this.#pullWithRoom(turns - 1));
   }
 
   #far(value: unknown): void {
