@@ -78,8 +78,13 @@ export class PushedSession {
     return Promise.resolve();
   }
 
-  /** Accepts at once. */
-  sendToolResult() {
+  /**
+   * Accepts at once.
+   * @param {string} _id
+   * @param {string} _output
+   * @param {boolean} [_isError]
+   */
+  sendToolResult(_id, _output, _isError) {
     this.results += 1;
     return Promise.resolve();
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { pushedProvider } from './driver.mjs';
+import type { BidiEvent, BidiTurnEvent, Tool, ToolContext, Verdict } from '../../src/index.js';
+import { type PushedSession, pushedProvider } from './driver.mjs';
 import { startHandWrittenSession } from './hand-written-loop.mjs';
 
 // The baseline of the benches has to do what it claims, else a ratio to it says
@@ -10,30 +11,40 @@ const idle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A tool whose code settles when the test says so. */
 function heldTool() {
-  const calls = [];
-  return {
-    calls,
-    tool: {
-      name: 'held',
-      description: '',
-      parameters: {},
-      validate: (value) => ({ ok: true, value }),
-      execute: (input, context) => new Promise((resolve, reject) => calls.push({ input, context, resolve, reject })),
-    },
+  const calls: {
+    input: unknown;
+    context: ToolContext;
+    resolve: (value: unknown) => void;
+    reject: (error: unknown) => void;
+  }[] = [];
+  const tool: Tool = {
+    name: 'held',
+    description: '',
+    parameters: {},
+    onInterruption: 'abandon',
+    effect: 'read',
+    timeoutMs: 0,
+    needsApproval: false,
+    onLate: undefined,
+    validate: (value) => ({ ok: true, value }),
+    execute: (input, context) => new Promise((resolve, reject) => calls.push({ input, context, resolve, reject })),
   };
+  const nth = (at: number) => calls[at] as (typeof calls)[number];
+  return { calls, nth, tool };
 }
 
-async function open(inbox, tools = []) {
+/** The first connection that a driver made. */
+const first = (provider: { readonly sessions: readonly PushedSession[] }) => provider.sessions[0] as PushedSession;
+
+async function open(inbox: boolean, tools: readonly Tool[] = []) {
   const provider = pushedProvider();
   const session = await startHandWrittenSession({ provider, tools, connect: { model: 'm' }, inbox });
-  const [driver] = provider.sessions;
-  const results = [];
-  const { sendToolResult } = driver;
-  driver.sendToolResult = (...args) => {
-    results.push(args);
-    return sendToolResult.call(driver);
+  const driver = first(provider);
+  const results: Parameters<PushedSession['sendToolResult']>[] = [];
+  driver.sendToolResult = async (...result) => {
+    results.push(result);
   };
-  const seen = [];
+  const seen: unknown[] = [];
   let ended = false;
   const reading = (async () => {
     for await (const { sessionId, turnId, ...event } of session.events()) seen.push(event);
@@ -42,16 +53,21 @@ async function open(inbox, tools = []) {
   return { session, driver, seen, results, reading, ended: () => ended };
 }
 
-const call = (id, text = '{"word":"w"}', name = 'held') => ({ type: 'tool_call', id, name, arguments: text });
-const started = (id) => ({ type: 'tool_started', toolUseId: id, toolName: 'held' });
-const completed = (id, output, isError = false) => ({
+const call = (id: string, text = '{"word":"w"}', name = 'held'): BidiEvent => ({
+  type: 'tool_call',
+  id,
+  name,
+  arguments: text,
+});
+const started = (id: string) => ({ type: 'tool_started', toolUseId: id, toolName: 'held' });
+const completed = (id: string, output: string, isError = false) => ({
   type: 'tool_completed',
   toolUseId: id,
   toolName: 'held',
   output,
   isError,
 });
-const abandoned = (id) => ({ type: 'tool_abandoned', toolUseId: id, toolName: 'held' });
+const abandoned = (id: string) => ({ type: 'tool_abandoned', toolUseId: id, toolName: 'held' });
 
 describe.each([
   ['with an inbox', true],
@@ -60,7 +76,7 @@ describe.each([
   test('passes the conversation on in order, addressed to the session (1)', async () => {
     const provider = pushedProvider();
     const session = await startHandWrittenSession({ provider, connect: { model: 'm' }, inbox });
-    const said = [
+    const said: BidiEvent[] = [
       { type: 'text', text: 'a' },
       { type: 'audio', data: 'AA==', mediaType: 'audio/pcm' },
       { type: 'turn_complete' },
@@ -68,10 +84,10 @@ describe.each([
       { type: 'interrupted' },
       { type: 'closed', reason: 'done' },
     ];
-    for (const event of said) provider.sessions[0].push(event);
-    const heard = [];
+    for (const event of said) first(provider).push(event);
+    const heard: BidiTurnEvent[] = [];
     for await (const event of session.events()) heard.push(event);
-    const { sessionId, turnId } = heard[0];
+    const { sessionId, turnId } = heard[0] as BidiTurnEvent;
     expect(sessionId).toMatch(/^ses_/);
     expect(turnId).toMatch(/^turn_/);
     expect(heard).toEqual(said.map((event) => ({ ...event, sessionId, turnId })));
@@ -85,9 +101,9 @@ describe.each([
     driver.push({ type: 'text', text: 'meanwhile' });
     await idle();
     expect(held.calls.map(({ input }) => input)).toEqual([{ word: 'w' }, {}]);
-    held.calls[1].resolve({ n: 1 });
+    held.nth(1).resolve({ n: 1 });
     await idle();
-    held.calls[0].reject(new Error('no luck'));
+    held.nth(0).reject(new Error('no luck'));
     await idle();
     expect(results).toEqual([
       ['c2', '{"n":1}', false],
@@ -127,9 +143,9 @@ describe.each([
     driver.push({ type: 'interrupted' });
     driver.push(call('c2'));
     await idle();
-    expect(held.calls[0].context.signal.aborted).toBe(false);
-    held.calls[0].resolve('late');
-    held.calls[1].resolve('in time');
+    expect(held.nth(0).context.signal.aborted).toBe(false);
+    held.nth(0).resolve('late');
+    held.nth(1).resolve('in time');
     await idle();
     expect(results).toEqual([['c2', 'in time', false]]);
     expect(seen).toEqual([
@@ -146,12 +162,12 @@ describe.each([
     const { driver, seen } = await open(inbox, [held.tool]);
     let accept = () => {};
     driver.sendToolResult = () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         accept = resolve;
       });
     driver.push(call('c1'));
     await idle();
-    held.calls[0].resolve('sent');
+    held.nth(0).resolve('sent');
     await idle();
     driver.push({ type: 'interrupted' });
     await idle();
@@ -166,7 +182,7 @@ describe.each([
     driver.sendToolResult = () => Promise.reject(new Error('too late'));
     driver.push(call('c1'));
     await idle();
-    held.calls[0].resolve('x');
+    held.nth(0).resolve('x');
     await idle();
     expect(seen).toEqual([started('c1'), { type: 'error', message: 'call c1: too late' }]);
   });
@@ -178,10 +194,10 @@ describe.each([
     await idle();
     await session.close();
     driver.push({ type: 'text', text: 'late' });
-    held.calls[0].resolve('late');
+    held.nth(0).resolve('late');
     await reading;
     await idle();
-    expect(held.calls[0].context.signal.aborted).toBe(true);
+    expect(held.nth(0).context.signal.aborted).toBe(true);
     expect(results).toEqual([]);
     expect(seen).toEqual([started('c1')]);
     await expect(session.send({ type: 'text', text: 'x' })).rejects.toThrow('closed');
@@ -190,7 +206,7 @@ describe.each([
   test('throws away what nobody has read when it is closed, and closes the driver once (5)', async () => {
     const provider = pushedProvider();
     const session = await startHandWrittenSession({ provider, connect: { model: 'm' }, inbox });
-    const [driver] = provider.sessions;
+    const driver = first(provider);
     let closes = 0;
     driver.close = async () => {
       closes += 1;
@@ -199,7 +215,7 @@ describe.each([
     await idle();
     await session.close();
     await session.close();
-    const heard = [];
+    const heard: BidiTurnEvent[] = [];
     for await (const event of session.events()) heard.push(event);
     expect(heard).toEqual([]);
     expect(closes).toBe(1);
@@ -208,8 +224,8 @@ describe.each([
   test('starts no code that is still being checked when the session is closed (5)', async () => {
     const held = heldTool();
     let accept = () => {};
-    const validate = (value) =>
-      new Promise((resolve) => {
+    const validate: Tool['validate'] = (value) =>
+      new Promise<Verdict>((resolve) => {
         accept = () => resolve({ ok: true, value });
       });
     const { session, driver } = await open(inbox, [{ ...held.tool, validate }]);
