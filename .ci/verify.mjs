@@ -17,6 +17,7 @@ const checks = [
   ['format', 'every file is laid out and its imports are sorted'],
   ['imports', 'the arrows between the strata'],
   ['api:check', 'the reports of the public surface are up to date'],
+  ['diagrams:check', 'the diagrams and the grid say what the machines do'],
   ['package:publint', 'the manifest of the packed tarball'],
   ['package:attw', 'the types of the packed tarball'],
   ['package:smoke', 'the tarball, installed and used by a stranger'],
