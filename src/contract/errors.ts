@@ -211,6 +211,16 @@ export function messageOf(thrown: unknown): string {
 
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
-  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean')
+    return String(value);
+  return isList(value) ? 'an array' : `a value of type ${typeof value}`;
+}
+
+function isList(value: unknown): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    // a revoked proxy
+    return false;
+  }
 }

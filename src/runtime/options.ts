@@ -87,7 +87,8 @@ const noTools: ReadonlyMap<string, Tool> = new Map();
  */
 export function settingsOf(options: SessionOptions): SessionSettings {
   const { provider, connect } = options;
-  if (typeof provider?.connect !== 'function') throw new TypeError('provider: expected an object with a `connect` method');
+  if (typeof provider?.connect !== 'function')
+    throw new TypeError('provider: expected an object with a `connect` method');
   if (typeof connect?.model !== 'string') throw new TypeError('connect: expected an object with a string `model`');
   const limits: SessionLimits = {
     connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
@@ -105,15 +106,28 @@ export function settingsOf(options: SessionOptions): SessionSettings {
   assertInteger('maxOpenCalls', limits.maxOpenCalls, 1, longestTimeout);
   assertInteger('maxBufferedEvents', limits.maxBufferedEvents, 1, longestTimeout);
   if (typeof limits.dropUnreadAudio !== 'boolean') throw new TypeError('dropUnreadAudio: expected a boolean');
+  assertPart('signal', options.signal, ['addEventListener', 'removeEventListener']);
+  assertPart('clock', options.clock, ['now', 'setTimeout', 'clearTimeout']);
+  if (typeof options.inspect !== 'function') assertPart('inspect', options.inspect, []);
   return {
     provider,
     connect,
     tools: byName(options.tools ?? []),
-    sessionId: options.sessionId === undefined ? fresh('ses_') as SessionId : asSessionId(options.sessionId),
-    turnId: options.turnId === undefined ? fresh('turn_') as TurnId : asTurnId(options.turnId),
+    sessionId: options.sessionId === undefined ? (fresh('ses_') as SessionId) : asSessionId(options.sessionId),
+    turnId: options.turnId === undefined ? (fresh('turn_') as TurnId) : asTurnId(options.turnId),
     limits: shared(limits),
     clock: options.clock ?? platformClock,
   };
+}
+
+function assertPart(what: string, part: unknown, methods: readonly string[]): void {
+  if (part === undefined) return;
+  if (typeof part !== 'object' || part === null) throw new TypeError(`${what}: expected an object`);
+  for (const method of methods) {
+    if (typeof (part as Record<string, unknown>)[method] !== 'function') {
+      throw new TypeError(`${what}: expected an object with a method \`${method}\``);
+    }
+  }
 }
 
 function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {

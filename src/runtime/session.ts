@@ -78,9 +78,10 @@ export class Session {
    * `SessionEndedError`; with an `InvalidInputError` when `input` is none.
    */
   send(input: BidiInput): Promise<void> {
-    const problem = inputProblem(input);
-    if (problem !== undefined) return refused(new InvalidInputError('input', problem, input));
-    return actPromise((resolve, reject) => this.#runtime.act({ type: 'send', input, resolve, reject }));
+    return actPromise((resolve, reject) => {
+      expect('input', inputProblem(input), input);
+      this.#runtime.act({ type: 'send', input, resolve, reject });
+    });
   }
 
   /**
@@ -90,27 +91,37 @@ export class Session {
    * cannot, and as {@link Session.send} does.
    */
   interrupt(options: { readonly playedMs?: number } = {}): Promise<void> {
-    const { playedMs } = options;
-    if (playedMs !== undefined && !isDuration(playedMs)) {
-      return refused(new InvalidInputError('playedMs', 'a number of milliseconds', playedMs));
-    }
-    return actPromise((resolve, reject) => this.#runtime.act({ type: 'interrupt', playedMs, resolve, reject }));
+    return actPromise((resolve, reject) => {
+      expect('options', isObject(options) ? undefined : 'an object', options);
+      const { playedMs } = options;
+      if (playedMs !== undefined) expect('playedMs', durationProblem(playedMs), playedMs);
+      this.#runtime.act({ type: 'interrupt', playedMs, resolve, reject });
+    });
   }
 
   /** Tells the far side how much of its output the user has heard, in milliseconds; does nothing where the driver does not want to know. Rejects as {@link Session.send} does. */
   played(ms: number): Promise<void> {
-    if (!isDuration(ms)) return refused(new InvalidInputError('ms', 'a number of milliseconds', ms));
-    return actPromise((resolve, reject) => this.#runtime.act({ type: 'played', ms, resolve, reject }));
+    return actPromise((resolve, reject) => {
+      expect('ms', durationProblem(ms), ms);
+      this.#runtime.act({ type: 'played', ms, resolve, reject });
+    });
   }
 
   /** Lets a call run that waits for approval. Rejects with a `CallNotWaitingError` when it does not wait, and as {@link Session.send} does. */
   approve(id: string): Promise<void> {
-    return actPromise((resolve, reject) => this.#runtime.act({ type: 'approve', id, resolve, reject }));
+    return actPromise((resolve, reject) => {
+      expect('id', textProblem(id), id);
+      this.#runtime.act({ type: 'approve', id, resolve, reject });
+    });
   }
 
   /** Answers a call that waits for approval with an error that says `message`; its code never runs. Rejects as {@link Session.approve} does. */
   deny(id: string, message = 'the call was denied'): Promise<void> {
-    return actPromise((resolve, reject) => this.#runtime.act({ type: 'deny', id, message, resolve, reject }));
+    return actPromise((resolve, reject) => {
+      expect('id', textProblem(id), id);
+      expect('message', textProblem(message), message);
+      this.#runtime.act({ type: 'deny', id, message, resolve, reject });
+    });
   }
 
   /** How the session ended. Never rejects. */
@@ -143,18 +154,34 @@ export class Session {
   }
 }
 
-function refused(error: unknown): Promise<void> {
-  return actPromise((_resolve, reject) => reject(error));
+/** Within the promise of an act: what is thrown rejects it. */
+function expect(what: string, problem: string | undefined, found: unknown): void {
+  if (problem !== undefined) throw new InvalidInputError(what, problem, found);
 }
 
-function isDuration(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function textProblem(value: unknown): string | undefined {
+  return isText(value) ? undefined : 'a string';
+}
+
+function durationProblem(value: unknown): string | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? undefined : 'a number of milliseconds';
 }
 
 function inputProblem(input: BidiInput): string | undefined {
-  if (typeof input !== 'object' || input === null) return 'an object with a `type`';
-  if (input.type === 'text') return typeof input.text === 'string' ? undefined : '`text` to be a string';
+  try {
+    return fieldProblem(input);
+  } catch {
+    return 'fields that can be read';
+  }
+}
+
+function fieldProblem(input: BidiInput): string | undefined {
+  if (!isObject(input)) return 'an object with a `type`';
+  if (input.type === 'text') return isText(input.text) ? undefined : '`text` to be a string';
   if (input.type !== 'audio') return '`type` to be text or audio';
-  if (typeof input.data !== 'string') return '`data` to be a base64 string';
-  return typeof input.mediaType === 'string' ? undefined : '`mediaType` to be a string';
+  if (!isText(input.data)) return '`data` to be a base64 string';
+  return isText(input.mediaType) ? undefined : '`mediaType` to be a string';
 }
