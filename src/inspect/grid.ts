@@ -1,4 +1,4 @@
-/** A machine as tables: every state against every event, and every transition with what it asks for. */
+/** A machine as tables: every state against every event, and every transition with its actions. */
 import {
   actionLabel,
   type DiagramState,
@@ -73,7 +73,7 @@ export function transitionsOf(machine: Drawable): string {
     if (exit.length > 0) rows.push([name, '(exit)', '', '', exit.map(actionLabel).join(', ')]);
   }
   add('(every state)', diagram.transitions);
-  return table(['state', 'event', 'when', 'leads to', 'asks for'], rows);
+  return table(['state', 'event', 'when', 'leads to', 'actions'], rows);
 }
 
 /** Guards that lead to one place, one after the other, are said once. */
