@@ -25,7 +25,7 @@
  *     (D9); every call that was open is decided by it.
  */
 import type { Effect } from '../stepping.js';
-import { type CallEventType, type CallSnapshot, callStepper, type CallRules } from '../tool-invocation/index.js';
+import { type CallEventType, type CallRules, type CallSnapshot, callStepper } from '../tool-invocation/index.js';
 import type { SessionEventType } from './session.events.js';
 import { type SessionSnapshot, sessionStepper } from './session.stepper.js';
 
@@ -109,7 +109,10 @@ export type HostAct =
 
 /** What happened, with what the coordination needs to know of it. */
 export type Occurrence<Call extends CallEntry> =
-  | { readonly at: 'session'; readonly type: Exclude<SessionEventType, 'tool_call' | 'tool_call_cancelled' | 'host_act'> }
+  | {
+      readonly at: 'session';
+      readonly type: Exclude<SessionEventType, 'tool_call' | 'tool_call_cancelled' | 'host_act'>;
+    }
   | { readonly at: 'session'; readonly type: 'tool_call'; readonly candidate: Candidate }
   | { readonly at: 'session'; readonly type: 'tool_call_cancelled'; readonly ids: readonly string[] }
   | { readonly at: 'session'; readonly type: 'host_act'; readonly act: HostAct }
@@ -382,8 +385,16 @@ export class Coordination<Call extends CallEntry> {
     if (from !== to) this.#ask('callChanged', call, { from, to });
     if (isReleased(snapshot)) this.#release(call, to);
     if (unreported) this.#overflow('the host reads too slowly: its buffer of events is full', 1);
-    else if (call.refused && to === 'publishing' && from !== to && this.#refusedPublishing >= this.#limits.maxOpenCalls) {
-      this.#overflow(`${this.#refusedPublishing} calls beyond the ${this.#limits.maxOpenCalls} open ones wait for the far side`, 0);
+    else if (
+      call.refused &&
+      to === 'publishing' &&
+      from !== to &&
+      this.#refusedPublishing >= this.#limits.maxOpenCalls
+    ) {
+      this.#overflow(
+        `${this.#refusedPublishing} calls beyond the ${this.#limits.maxOpenCalls} open ones wait for the far side`,
+        0,
+      );
     }
   }
 

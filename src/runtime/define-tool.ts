@@ -30,9 +30,16 @@ export function defineTool<const Input extends ToolInputSchema>(definition: Tool
   if (onLate !== undefined && typeof onLate !== 'function') {
     throw new TypeError(`${where}: expected \`onLate\` to be a function`);
   }
+  const { parameters } = definition;
+  if (
+    parameters !== undefined &&
+    (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+  ) {
+    throw new TypeError(`${where}: expected \`parameters\` to be a JSON Schema object`);
+  }
   const schema = isStandardSchema(input)
-    ? fromStandardSchema(where, input, definition.parameters)
-    : fromJsonSchema(where, input, definition.parameters);
+    ? fromStandardSchema(where, input, parameters)
+    : fromJsonSchema(where, input, parameters);
   return {
     name,
     description,

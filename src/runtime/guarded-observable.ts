@@ -47,7 +47,8 @@ export class GuardedObservable<Value> extends Observable<Value> {
     return super.subscribe({
       next: (value) => guard(() => observer.next?.(value)),
       // what an operator of the host threw, where the host wants no errors, is noted
-      error: (failure) => guard(() => (observer.error === undefined ? this.#onThrow(failure) : observer.error(failure))),
+      error: (failure) =>
+        guard(() => (observer.error === undefined ? this.#onThrow(failure) : observer.error(failure))),
       complete: () => guard(() => observer.complete?.()),
     });
   }
