@@ -186,8 +186,8 @@ const legal: fc.Arbitrary<Draft> = fc.oneof(
   },
 );
 
-/** What ends a session from the far side. */
-const end: fc.Arbitrary<Draft> = fc.oneof(
+/** What ends a session, from the far side. */
+const farEnd: fc.Arbitrary<Draft> = fc.oneof(
   fc
     .constantFrom<unknown>(
       null,
@@ -215,10 +215,12 @@ const end: fc.Arbitrary<Draft> = fc.oneof(
   plain(far({ type: 'closed', reason: 'bye' })),
   plain({ far_stream: 'end' }),
   plain({ far_stream: 'fail', message: 'socket gone' }),
-  plain({ host: 'close' }),
-  plain({ host: 'abort', reason: 'enough' }),
-  plain({ host: 'abort' }),
 );
+
+/** What ends a session, from the host. */
+const hostEnd: fc.Arbitrary<Draft> = fc
+  .constantFrom<Step>({ host: 'close' }, { host: 'abort', reason: 'enough' }, { host: 'abort' })
+  .map((step) => () => step);
 
 const answers: fc.Arbitrary<Draft> = fc.oneof(
   { weight: 12, arbitrary: about((id) => ({ tool: id, resolve: 'done' })) },
@@ -251,7 +253,7 @@ const draft: fc.Arbitrary<Draft> = fc.oneof(
   { weight: 32, arbitrary: answers },
   { weight: 12, arbitrary: host },
   { weight: 7, arbitrary: clock },
-  { weight: 1, arbitrary: end },
+  { weight: 1, arbitrary: fc.oneof({ weight: 3, arbitrary: farEnd }, { weight: 1, arbitrary: hostEnd }) },
 );
 
 /** Whether a header leaves a step any chance. */
@@ -273,6 +275,11 @@ function stepsOf(drafts: readonly Draft[], names: readonly string[], head: Scena
 
 /** Ids of the first calls: plain ones, or such as trip a careless object. */
 const names = fc.constantFrom<readonly string[]>([], [], ['__proto__', 'constructor', '7000', '900', 'a b']);
+
+/** What a far side emits, in order, its end included where it comes to one. */
+export const farSide: fc.Arbitrary<Step[]> = fc
+  .array(fc.oneof({ weight: 24, arbitrary: legal }, { weight: 1, arbitrary: farEnd }), { maxLength: 24, size: 'max' })
+  .map((drafts) => stepsOf(drafts, [], {}));
 
 /** A whole random scenario; it may stop with the session open. */
 export function scenario({ maxSteps = 60 }: { readonly maxSteps?: number } = {}): fc.Arbitrary<Scenario> {

@@ -1,0 +1,140 @@
+/** D9, D10, D11, D14, §5 *End* and *Refusals*, and late outcomes. */
+import { CallTimeoutError, messageOf } from '../../../src/contract/errors.js';
+import type { Fact } from './log.js';
+import type { Story } from './story.js';
+
+export function checkEnd(story: Story): string[] {
+  const findings: string[] = [];
+  const { reports, report, reason, fence, facts, run } = story;
+  if (reports.length !== 1) findings.push(`D11: \`closed\` resolved ${reports.length} times`);
+  if (report === undefined) return findings;
+
+  // D9
+  for (const fact of facts.slice(fence + 1)) {
+    const isEvent = 'event' in fact && story.plan.readers.who !== 'late subscriber';
+    const isCall = 'driver' in fact && fact.driver !== 'close' && fact.driver !== 'connect';
+    const isStart = 'code' in fact && fact.is === 'started';
+    if (isEvent || isCall || isStart) findings.push(`D9: after the end came ${inWords(fact)}`);
+  }
+  const [closedAt] = story.all('closed');
+  for (const { lifecycle, index } of story.all('lifecycle')) {
+    if (closedAt !== undefined && index > closedAt.index)
+      findings.push(`D9: after \`closed\` came ${JSON.stringify(lifecycle)}`);
+  }
+
+  // D10
+  const closes = story.driverCalls('close').length;
+  const isConnected = story.all('answered').some(({ answered, accepts }) => answered === 'connect' && accepts);
+  const due = isConnected && reason !== 'far_side' ? 1 : 0;
+  if (closes !== due) findings.push(`D10: the driver was closed ${closes} times where ${due} were due (${reason})`);
+
+  // D11: the time, and the cause
+  const { closeTimeoutMs = 5_000 } = story.plan.header.options ?? {};
+  const begun = facts[fence];
+  // within one era the clock may have moved on before the promise could tell: the era's first moment counts
+  const knownBy = facts.find(({ era }) => era === closedAt?.era)?.at ?? 0;
+  const took = begun === undefined ? 0 : knownBy - begun.at;
+  if (closeTimeoutMs > 0 && took > closeTimeoutMs) {
+    findings.push(`D11: \`closed\` resolved ${took} ms after the end, closeTimeoutMs is ${closeTimeoutMs}`);
+  }
+  findings.push(...checkCause(story, begun));
+
+  // D14
+  if (run.timersLeft > 0) findings.push(`D14: ${run.timersLeft} timers are left when \`closed\` resolves`);
+  if (run.listenersLeft > 0)
+    findings.push(`D14: ${run.listenersLeft} abort listeners are left on the signal of the host`);
+  findings.push(...run.stray);
+  const { who } = story.plan.readers;
+  for (const reader of ['events$', 'loop'] as const) {
+    const reads = reader === 'loop' ? who === 'loop' || who === 'both' : who !== 'loop';
+    const ends = story.all('over').filter(({ over }) => over === reader).length;
+    if (ends !== (reads ? 1 : 0)) findings.push(`D9: ${reader} ended ${ends} times`);
+  }
+  findings.push(...checkActs(story));
+  return findings;
+}
+
+/** First cause wins. */
+function checkCause(story: Story, begun: Fact | undefined): string[] {
+  const { reason } = story;
+  const wrong = (what: string) => [`D11: the reason is ${reason}, ${what}`];
+  if (begun !== undefined && 'host' in begun) {
+    const expected = begun.host === 'close' ? 'host' : 'aborted';
+    // ends that leave no mark of their own before `closed` may have come first
+    const isUnmarked = reason === 'connect_failed' || (reason === 'far_side' && !story.isPrompt);
+    if (reason !== expected && !isUnmarked) {
+      return wrong(`the first cause was ${begun.host}`);
+    }
+  }
+  const acts = story.all('host');
+  if (reason === 'host' && !acts.some(({ host }) => host === 'close')) return wrong('the host never closed');
+  if (reason === 'aborted' && !acts.some(({ host }) => host === 'abort')) return wrong('the host never aborted');
+  const refusedFlush = story.all('answered').some(({ answered, accepts }) => answered === 'flush' && !accepts);
+  if (reason === 'journal_failed' && !refusedFlush) return wrong('every flush went well');
+  return [];
+}
+
+/** Every act of the host is settled, and after the end refused as it should be. */
+function checkActs(story: Story): string[] {
+  const findings: string[] = [];
+  const settled = new Map(story.all('settled').map((fact) => [fact.settled, fact]));
+  for (const act of story.all('host')) {
+    const end = settled.get(act.number);
+    if (end === undefined) {
+      findings.push(`D11: act ${act.number} (${act.host}) was never settled`);
+      continue;
+    }
+    if (act.index <= story.fence || act.host === 'abort') continue;
+    if (act.host === 'close') {
+      const fails = 'error' in end;
+      if (fails && act.index > (story.all('closed')[0]?.index ?? 0))
+        findings.push('close() after the end was rejected');
+      continue;
+    }
+    const isRight =
+      story.reason === 'aborted'
+        ? end.error === story.run.abortReason
+        : messageOf(end.error) === `session ended: ${story.reason}`;
+    if (!('error' in end) || !isRight) {
+      findings.push(`§5 Refusals: ${act.host} after the end was answered with ${String(end.error)} (${story.reason})`);
+    }
+  }
+  return findings;
+}
+
+/** `onLate` and `settled_late`: told once of every outcome that was not published, and of no other. */
+export function checkLate(story: Story): string[] {
+  const findings: string[] = [];
+  const closedAt = story.all('closed')[0]?.index ?? Number.POSITIVE_INFINITY;
+  const states = new Map(story.report?.calls.map(({ id, state }) => [id, state]));
+  for (const id of story.asked.keys()) {
+    const told = story.all('late').filter((fact) => fact.late === id);
+    const [end] = [...story.codeOf(id, 'resolved'), ...story.codeOf(id, 'rejected')];
+    const wasAborted = story.codeOf(id, 'aborted');
+    const timedOut = wasAborted.some((fact) => fact.is === 'aborted' && fact.reason instanceof CallTimeoutError);
+    const state = states.get(id) ?? '';
+    const isUnpublished = timedOut || state === 'abandoned' || state === 'cancelled';
+    const due = end !== undefined && isUnpublished ? 1 : 0;
+    if (told.length !== due) {
+      findings.push(`onLate was told ${told.length} times of call ${id} (${state}) where ${due} were due`);
+    }
+    const changes = story.changesOf(id);
+    const from = changes.find(({ to }) => to === 'abandoned')?.from;
+    const drains = from === 'executing' || (from === 'committing' && timedOut);
+    const notes = story
+      .all('lifecycle')
+      .filter(({ lifecycle }) => lifecycle.type === 'settled_late' && lifecycle.id === id);
+    const noteDue = drains && end !== undefined && end.index < closedAt ? 1 : 0;
+    const isClose = end !== undefined && story.all('closed')[0]?.era === end.era;
+    if (notes.length !== noteDue && !isClose) {
+      findings.push(`settled_late came ${notes.length} times for call ${id} where ${noteDue} were due`);
+    }
+  }
+  return findings;
+}
+
+function inWords(fact: Fact): string {
+  if ('event' in fact) return `the event ${JSON.stringify(fact.event)}`;
+  if ('driver' in fact) return `${fact.driver}(${fact.id ?? ''})`;
+  return JSON.stringify(fact);
+}
