@@ -25,7 +25,6 @@
  */
 import type { ScenarioHeader, TimelineEntry } from '../scenario/scenario.js';
 import { groupsOf } from './trace/groups.js';
-import { finish } from './trace/quiet.js';
 import { Run } from './trace/run.js';
 import { takeGroup } from './trace/take-group.js';
 
@@ -40,6 +39,5 @@ export function violationsOf(entries: readonly TimelineEntry[], header: Scenario
   const groups = groupsOf(entries);
   const run = new Run(header, groups[0]);
   for (const group of groups) takeGroup(run, group);
-  finish(run);
   return run.findings;
 }

@@ -4,7 +4,7 @@
  * (the start of a call, an abandonment, the last error).
  */
 import type { TraceEvent } from '../../scenario/scenario.js';
-import { alike } from './alike.js';
+import { matchesText } from '../../scenario/text-pattern.js';
 
 /** One such event. */
 export interface AwaitedEvent {
@@ -33,9 +33,15 @@ export class AwaitedEvents {
     this.queue.push(event);
   }
 
-  /** The first that is this event, if there is one. */
+  /** The first that is this event, if there is one; the error of an end, whose text is free, only if no other is. */
   find(event: TraceEvent): AwaitedEvent | undefined {
-    return this.queue.find((awaited) => sameEvent(awaited.event, event));
+    let last: AwaitedEvent | undefined;
+    for (const awaited of this.queue) {
+      if (!sameEvent(awaited, event)) continue;
+      if (awaited.last !== true) return awaited;
+      last ??= awaited;
+    }
+    return last;
   }
 
   /**
@@ -59,13 +65,10 @@ export class AwaitedEvents {
     for (const awaited of this.queue) if (awaited.group === group) awaited.optional = true;
   }
 
-  /** The audio among them is thrown away, or, where it may have been read before, is not to be missed. */
-  dropAudio(mayBeRead: boolean): void {
-    if (mayBeRead) {
-      for (const awaited of this.queue) if (awaited.event.type === 'audio') awaited.optional = true;
-    } else {
-      this.queue = this.queue.filter((awaited) => awaited.event.type !== 'audio');
-    }
+  /** The audio among them is thrown away, if it surely is, else nobody misses it. */
+  dropAudio(surely: boolean): void {
+    if (surely) this.queue = this.queue.filter(({ event }) => event.type !== 'audio');
+    else for (const awaited of this.queue) if (awaited.event.type === 'audio') awaited.optional = true;
   }
 
   /** Empties the queue; gives what should have come. */
@@ -76,20 +79,22 @@ export class AwaitedEvents {
   }
 }
 
-function sameEvent(awaited: TraceEvent, found: TraceEvent): boolean {
-  switch (awaited.type) {
+/** Only what was found may come from an `expect` and be a pattern. */
+function sameEvent({ event, last }: AwaitedEvent, found: TraceEvent): boolean {
+  if (event.type !== found.type) return false;
+  switch (event.type) {
     case 'text':
-      return found.type === 'text' && alike(awaited.text, found.text);
+      return found.type === 'text' && matchesText(found.text, event.text);
     case 'audio':
-      return found.type === 'audio' && alike(awaited.data, found.data) && alike(awaited.mediaType, found.mediaType);
+      return found.type === 'audio' && matchesText(found.data, event.data) && matchesText(found.mediaType, event.mediaType);
     case 'error':
-      return found.type === 'error' && alike(awaited.message, found.message);
+      return found.type === 'error' && (last === true || matchesText(found.message, event.message));
     case 'closed':
-      return found.type === 'closed' && alike(awaited.reason ?? '', found.reason ?? '');
+      return found.type === 'closed' && matchesText(found.reason ?? '', event.reason ?? '');
     case 'tool_started':
     case 'tool_abandoned':
-      return found.type === awaited.type && found.toolUseId === awaited.toolUseId && found.toolName === awaited.toolName;
+      return 'toolUseId' in found && found.toolUseId === event.toolUseId && found.toolName === event.toolName;
     default:
-      return found.type === awaited.type;
+      return true;
   }
 }

@@ -44,13 +44,19 @@ function checkInput(run: Run, call: CallLife, input: unknown): void {
   else if (!sameValue(input, call.input)) run.find('D12', `call ${id} was executed with another input than was asked for`);
 }
 
-/** Only code that surely still runs is counted. */
 function checkPlaces(run: Run): void {
-  const { concurrentTools } = run.limits;
+  const most = run.limits.concurrentTools;
+  if (most === 0) return;
+  catchUp(run, () => runningCalls(run) <= most);
+  const running = runningCalls(run);
+  if (running > most) run.find('D15', `${running} calls executed at once, maxConcurrentTools is ${most}`);
+}
+
+/** Only code that surely still runs, and holds its place, is counted. */
+function runningCalls(run: Run): number {
   let running = 0;
   for (const call of run.live) if (call.stage === 'running' && !call.settlesAtOnce) running++;
-  if (concurrentTools === 0 || running <= concurrentTools) return;
-  run.find('D15', `${running} calls executed at once, maxConcurrentTools is ${concurrentTools}`);
+  return running;
 }
 
 /** The signal of a call fired. */
@@ -63,6 +69,7 @@ export function takeSignal(run: Run, id: string, at: number): void {
   }
   if (call.code === 'settled') run.find('D5', `the signal of call ${id} fired after its code had settled`);
   else if (call.signalled) run.find('D5', `the signal of call ${id} fired twice`);
+  else if (run.closes > 0) run.find('D5', `the signal of call ${id} fired after the driver had been closed`);
   else if (!signalHasReason(run, call, at)) run.find('D5', `the signal of call ${id} fired without a reason`);
   else if (call.stage === 'running') call.take('settle');
   call.signalled = true;
@@ -81,6 +88,7 @@ function signalHasReason(run: Run, call: CallLife | undefined, at: number): bool
 
 /** The code of an abandoned call settled. */
 export function takeSettledLate(run: Run, id: string): void {
+  catchUp(run, () => run.calls.get(id)?.stage === 'abandoned');
   const call = run.calls.get(id);
   if (call?.stage !== 'abandoned' || call.code === 'none') {
     run.find('D1', `the code of call ${id} settled late, it was not abandoned while it ran`);

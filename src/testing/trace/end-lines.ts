@@ -3,7 +3,7 @@ import type { CloseReason } from '../../contract/index.js';
 import type { CallStates, TraceLine } from '../../scenario/scenario.js';
 import type { CallLife } from './call-life.js';
 import { catchUp } from './far-side.js';
-import { settleExpired } from './quiet.js';
+import { expireDue, settle } from './quiet.js';
 import type { Run } from './run.js';
 
 type ClosedLine = Extract<TraceLine, { readonly closed: unknown }>['closed'];
@@ -12,6 +12,7 @@ type SummaryLine = Extract<TraceLine, { readonly summary: unknown }>['summary'];
 /** The driver is about to be closed: if nothing known so far was the reason, the session ends here. */
 export function closeIsNear(run: Run, at: number): void {
   catchUp(run, () => false);
+  expireDue(run, at);
   if (run.end === undefined && run.connected) run.endSession('unknown', at);
 }
 
@@ -31,6 +32,9 @@ export function takeClosed(run: Run, { reason, calls }: ClosedLine, at: number):
     run.endSession('unknown', at);
   }
   if (run.closed) run.find('D11', '`closed` resolved twice');
+  if (run.connected && run.closes === 0 && run.end?.cause !== 'far_side') {
+    run.find('D11', '`closed` resolved before the driver was closed');
+  }
   run.closed = true;
   checkReason(run, reason);
   checkTime(run, at);
@@ -38,7 +42,7 @@ export function takeClosed(run: Run, { reason, calls }: ClosedLine, at: number):
 }
 
 function checkReason(run: Run, reason: CloseReason): void {
-  if (run.end === undefined) return;
+  if (run.end === undefined || run.end.foggy) return;
   const { cause, group } = run.end;
   if (cause !== 'unknown') {
     if (cause !== reason) run.find('D11', `the reason is ${reason}, the first cause was ${cause}`);
@@ -66,7 +70,7 @@ function checkTime(run: Run, at: number): void {
 
 /** The summary of the trace. */
 export function takeSummary(run: Run, { state, calls }: SummaryLine): void {
-  settleExpired(run);
+  settle(run);
   checkCalls(run, calls, 'the summary');
   const expected = run.end === undefined ? (run.connected ? 'open' : 'connecting') : run.closed ? 'closed' : 'closing';
   if (state.split('.')[0] === expected) return;
@@ -93,5 +97,6 @@ function checkCalls(run: Run, states: CallStates, where: string): void {
 
 /** A call whose `tool_started` found no place in the buffer was never admitted. */
 function mayBeUnadmitted(run: Run, call: CallLife): boolean {
-  return run.end?.cause === 'unknown' && run.end.group.index === call.admittedIn && run.everPaused;
+  if (run.end === undefined || run.end.group.index !== call.admittedIn) return false;
+  return run.end.foggy || (run.end.cause === 'unknown' && run.everPaused);
 }

@@ -86,7 +86,7 @@ function event(run: Run, event: BidiEvent): void {
 }
 
 function interrupt(run: Run): void {
-  if (run.header.options?.dropUnreadAudio === true && !run.reading) run.awaited.dropAudio(fromBacklog(run));
+  if (run.header.options?.dropUnreadAudio === true && !run.reading) run.awaited.dropAudio(!run.foggy);
   run.expect('D7', 'the `interrupted` of the far side', { type: 'interrupted' });
   for (const call of run.live) {
     if (call.policy !== 'deliver') abandon(run, call, 'interruption');
@@ -139,10 +139,7 @@ function isCrowded(run: Run): boolean {
   for (const call of run.live) if (call.open) open++;
   const crowded = open >= run.limits.openCalls;
   // What was open at this moment depends on what of the backlog was already settled.
-  if (crowded && fromBacklog(run)) run.countsUnsure = true;
+  const { step } = run.group;
+  if (crowded && step !== undefined && 'connect' in step) run.countsUnsure = true;
   return crowded;
-}
-
-function fromBacklog({ group }: Run): boolean {
-  return group.step !== undefined && 'connect' in group.step;
 }

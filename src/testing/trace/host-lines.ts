@@ -28,25 +28,28 @@ export function takeEvent(run: Run, event: TraceEvent, at: number): void {
 }
 
 function isExplained(run: Run, event: TraceEvent, at: number): boolean {
-  if (run.awaited.find(event) !== undefined) return true;
+  const awaited = run.awaited.find(event);
+  if (awaited !== undefined && awaited.last !== true) return true;
   if (event.type === 'tool_completed') return run.calls.has(event.toolUseId);
   return event.type === 'error' && callThatOwes(run, event.message, at) !== undefined;
 }
 
 /** The call whose refused or unanswered publish an error may tell of. */
 function callThatOwes(run: Run, message: string, at: number): CallLife | undefined {
-  for (const call of run.owing) {
-    if (call.stage !== 'completed' && mayMention(message, call.id)) return call;
+  const refused = mentioned(message, run.owing, (call) => call.stage !== 'completed');
+  if (refused !== undefined || run.end !== undefined) return refused;
+  const expired = mentioned(message, run.live, (call) => run.expires(call, at));
+  if (expired?.take('expire') === true) run.owe(expired);
+  return expired;
+}
+
+/** Of the calls that fit the one whose id a text mentions: the longest id, for it may hold another. */
+function mentioned(text: string, calls: Iterable<CallLife>, fits: (call: CallLife) => boolean): CallLife | undefined {
+  let found: CallLife | undefined;
+  for (const call of calls) {
+    if (fits(call) && mayMention(text, call.id) && (found === undefined || call.id.length > found.id.length)) found = call;
   }
-  if (run.end !== undefined) return undefined;
-  for (const call of run.live) {
-    if (run.expires(call, at) && mayMention(message, call.id)) {
-      call.take('expire');
-      run.owe(call);
-      return call;
-    }
-  }
-  return undefined;
+  return found;
 }
 
 function completed(run: Run, event: TraceEvent & { readonly type: 'tool_completed' }): void {

@@ -5,28 +5,26 @@ import type { Run } from './run.js';
 
 /** Ends the group that is heard. */
 export function becomeQuiet(run: Run): void {
-  catchUp(run, () => false);
-  settleAtOnce(run);
-  settleExpired(run);
+  settle(run);
   checkCallsDue(run);
   checkDriverClose(run);
+  checkClosed(run);
   checkBuffer(run);
   if (run.reading) checkDelivery(run);
   for (const call of run.live) if (call.over) run.live.delete(call);
-}
-
-/** Ends the run. */
-export function finish(run: Run): void {
-  if (run.end === undefined || run.closed) return;
-  const { closeMs } = run.limits;
-  const late = closeMs > 0 && run.group.until >= run.end.at + closeMs;
-  if (late || !isHeldUp(run)) run.find('D11', 'the session ended, `closed` did not resolve');
 }
 
 /** Whether the end waits for a connection or for the driver's close. */
 function isHeldUp({ end, connectSettled, header, closes, closeSettled }: Run): boolean {
   if (end?.cause === 'connect_failed' || end?.cause === 'far_side') return false;
   return !connectSettled || (header.provider?.holdClose === true && closes > 0 && !closeSettled);
+}
+
+/** Does what happens without a line of its own before all is quiet. */
+export function settle(run: Run): void {
+  catchUp(run, () => false);
+  settleAtOnce(run);
+  expireDue(run, run.group.until);
 }
 
 /** Scripted code with a `result` or `throws` settles, and a driver that holds nothing accepts, before all is quiet. */
@@ -40,10 +38,10 @@ function settleAtOnce(run: Run): void {
   }
 }
 
-/** Results that the far side has not answered in time. */
-export function settleExpired(run: Run): void {
+/** Results that the far side has not answered in time by then. */
+export function expireDue(run: Run, at: number): void {
   if (run.end !== undefined) return;
-  for (const call of run.live) if (run.expires(call, run.group.until) && call.take('expire')) run.owe(call);
+  for (const call of run.live) if (run.expires(call, at) && call.take('expire')) run.owe(call);
 }
 
 function checkCallsDue(run: Run): void {
@@ -65,6 +63,15 @@ function checkErrorResult(run: Run, call: CallLife): void {
 function checkDriverClose(run: Run): void {
   if (run.end === undefined || run.end.cause === 'far_side' || !run.connected || run.closes > 0) return;
   run.find('D10', 'the session ended, the driver was not closed');
+}
+
+function checkClosed(run: Run): void {
+  if (run.end === undefined || run.closed) return;
+  const { closeMs } = run.limits;
+  if (!isHeldUp(run)) run.find('D11', 'the session ended and nothing held it up, `closed` did not resolve');
+  else if (closeMs > 0 && run.group.until >= run.end.at + closeMs) {
+    run.find('D11', `the session ended, \`closed\` did not resolve within ${closeMs} ms`);
+  }
 }
 
 function checkBuffer(run: Run): void {

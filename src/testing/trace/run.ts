@@ -11,6 +11,8 @@ export interface End {
   /** Virtual milliseconds since the start. */
   readonly at: number;
   readonly group: Group;
+  /** Whether the trace leaves the cause open altogether. */
+  readonly foggy: boolean;
 }
 
 /** Something that the far side did. */
@@ -68,6 +70,11 @@ export class Run {
   closed = false;
   /** Whether the backlog left open how many calls were open at an admission. */
   countsUnsure = false;
+  /**
+   * Whether a backlog of several events and an end share this group: an overflow
+   * may have cut the backlog anywhere, so that most of it may have had no effect.
+   */
+  foggy = false;
   /** The id that the step of this group repeats. */
   repeated: string | undefined;
 
@@ -101,7 +108,7 @@ export class Run {
 
   /** Whether what this group tells the host may not have found a place in the buffer. */
   get mayOverflow(): boolean {
-    return this.endsUnexplained && !this.reading;
+    return this.foggy || (this.endsUnexplained && !this.reading);
   }
 
   /** Notes an event that the far side causes. `invariant`: the one that is broken when it stays away. */
@@ -113,7 +120,7 @@ export class Run {
   expectLastError(invariant = 'D7'): void {
     const event: TraceEvent = { type: 'error', message: '…' };
     const what = 'the error that tells of the end';
-    this.awaited.push({ invariant, what, event, optional: false, last: true, group: this.group.index });
+    this.awaited.push({ invariant, what, event, optional: this.foggy, last: true, group: this.group.index });
   }
 
   /** Notes that the host has to be told of the end of a call. */
@@ -135,7 +142,7 @@ export class Run {
 
   /** The session ends. What becomes of each call is decided here. */
   endSession(cause: End['cause'], at: number): void {
-    this.end = { cause, at, group: this.group };
+    this.end = { cause: this.foggy ? 'unknown' : cause, at, group: this.group, foggy: this.foggy };
     this.backlog.length = 0;
     for (const call of this.live) {
       if (call.stage === 'publishing' && this.acceptsAtOnce) {

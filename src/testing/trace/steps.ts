@@ -20,6 +20,8 @@ function connectSettles(run: Run, connected: boolean): void {
   run.connectSettled = true;
   run.connected = connected;
   if (!connected && run.end === undefined) run.endSession('connect_failed', run.group.from);
+  run.foggy = connected && run.end === undefined && run.backlog.length > 1 && run.group.endFrom !== undefined;
+  if (run.foggy) run.expectLastError();
   // One act alone leaves no doubt of what comes before what.
   if (run.backlog.length === 1) catchUp(run, () => false);
 }

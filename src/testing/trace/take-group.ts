@@ -12,6 +12,7 @@ import { takeStep } from './steps.js';
 export function takeGroup(run: Run, group: Group): void {
   run.group = group;
   run.repeated = undefined;
+  run.foggy = false;
   if (group.step !== undefined) takeStep(run, group.step);
   if (run.endsUnexplained) run.expectLastError();
   for (const [index, line] of group.lines.entries()) {
