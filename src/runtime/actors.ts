@@ -210,17 +210,21 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
     return this;
   }
 
+  /** Whether somebody would see a step, be it one that changes nothing. */
+  get isWatched(): boolean {
+    return this.#internals.observers.size > 0 || (this.system as unknown as ActorSystem).isInspected;
+  }
+
   /** Takes one step, by the coordination. */
   protected advance(event: EventObject, next: SnapshotFrom<Machine>): void {
     const system = this.system as unknown as ActorSystem;
     const internals = this.#internals;
-    const { isInspected } = system;
-    if (!isInspected && internals.observers.size === 0 && (next as { readonly status: string }).status === 'active') {
+    if (!this.isWatched && (next as { readonly status: string }).status === 'active') {
       // where nobody looks on and the life goes on, all that XState would do is to keep the snapshot
       internals._snapshot = next;
       return;
     }
-    if (isInspected) internals._actorScope = this.#tellingScope(system);
+    if (system.isInspected) internals._actorScope = this.#tellingScope(system);
     system._relay(undefined, this as unknown as AnyActorRef, event);
     internals._actorScope = undefined;
   }

@@ -26,6 +26,9 @@ const keepResolve = (resolve: Wake): void => {
   keptResolve = resolve;
 };
 
+/** More room than any step needs. A small integer, where `Infinity` would cost an allocation an event. */
+export const endless = 0x3fffffff;
+
 const done: Result = Object.freeze({ done: true, value: undefined });
 
 export class Delivery implements AsyncIterable<BidiTurnEvent> {
@@ -49,9 +52,9 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
     this.#onThrow = onThrow;
   }
 
-  /** How many events can be pushed now. Without end while the host reads: they count as read at once. */
+  /** How many events can be pushed now; {@link endless} while the host reads, since they count as read at once. */
   get room(): number {
-    return this.#isRead ? Number.POSITIVE_INFINITY : this.#capacity - this.#unread.size;
+    return this.#isRead ? endless : this.#capacity - this.#unread.size;
   }
 
   /** How many of the events that wait are audio. */

@@ -211,12 +211,14 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     if (this.#isStepping) return false;
     const report = plainReportOf(value, this.settings);
     if (report === undefined) return false;
-    const { snapshot, effects } = sessionStepper.step(this.session, report.type);
+    const before = this.session;
+    const { snapshot, effects } = sessionStepper.step(before, report.type);
     if (!deliversOnly(effects) || this.delivery.room <= 0) return false;
     this.#isStepping = true;
-    this.advanceSession(report.type, snapshot);
+    if (snapshot !== before || this.actor.isWatched) this.advanceSession(report.type, snapshot);
     this.delivery.push(report);
-    this.#drain();
+    if (this.#waiting === undefined) this.#isStepping = false;
+    else this.#drain();
     return true;
   }
 
