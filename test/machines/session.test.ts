@@ -145,4 +145,16 @@ describe('a session', () => {
       }
     }
   });
+
+  test('a timer that is armed is disarmed by what it would have come after, unless it has fired', () => {
+    for (const { from, event, to, effects } of edges) {
+      const types = typesOf(effects);
+      const where = `${stateOf(from)} at ${event}`;
+      if (stateOf(from) === 'connecting' && stateOf(to) !== 'connecting' && event !== 'connect_timed_out') {
+        expect(types, where).toContain('disarmConnectTimeout');
+      }
+      if (stateOf(from) === 'closing' && stateOf(to) === 'closed') expect(types, where).toContain('disarmCloseTimeout');
+      expect(types.includes('armCloseTimeout'), where).toBe(stateOf(from) !== 'closing' && stateOf(to) === 'closing');
+    }
+  });
 });

@@ -232,4 +232,20 @@ describe.each(everyRules.map((rules) => ({ title: titleOf(rules), rules })))('a 
     }
     expect(met).toBeGreaterThan(0);
   });
+
+  test('a timer that a state arms is disarmed when the state is left, and no other is armed', () => {
+    const timers = [
+      { state: 'executing', arms: 'armTimeout', disarms: 'disarmTimeout' },
+      { state: 'publishing', arms: 'armPublishTimeout', disarms: 'disarmPublishTimeout' },
+    ];
+    for (const { state, arms, disarms } of timers) {
+      for (const { from, event, to, effects } of edges) {
+        const isIn = [from, to].map((snapshot) => callStateOf(snapshot) === state);
+        const where = `${callStateOf(from)} at ${event}`;
+        expect(typesOf(effects).includes(arms), where).toBe(!isIn[0] && isIn[1] === true);
+        if (isIn[0] && !isIn[1]) expect(typesOf(effects), where).toContain(disarms);
+        if (isIn[0] && isIn[1]) expect(typesOf(effects), where).not.toContain(disarms);
+      }
+    }
+  });
 });
