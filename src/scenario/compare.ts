@@ -32,10 +32,10 @@ export interface TraceComparison {
  */
 export function compareTrace(expected: readonly ExpectedLine[], found: readonly TraceLine[]): TraceComparison {
   const differences: TraceDifference[] = [];
-  const rows: string[] = [];
+  const rows: DiffRow[] = [];
   const digits = String(Math.max(expected.length, found.length)).length;
   const row = (mark: string, index: number, text: string) =>
-    rows.push(`${mark} ${String(index + 1).padStart(digits)}  ${text}`);
+    rows.push({ isChange: mark !== ' ', text: `${mark} ${String(index + 1).padStart(digits)}  ${text}` });
 
   for (const [expectedIndex, foundIndex] of alignLines(expected, found, sameValue)) {
     const wanted = expectedIndex === undefined ? undefined : expected[expectedIndex];
@@ -49,7 +49,7 @@ export function compareTrace(expected: readonly ExpectedLine[], found: readonly 
       differences.push({ kind: 'different', expectedIndex, expected: wanted, foundIndex, found: got, problem });
       row('-', expectedIndex, printTraceLine(wanted));
       row('+', foundIndex, printTraceLine(got));
-      rows.push(`  ${' '.repeat(digits)}  ^ ${problem}`);
+      rows.push({ isChange: true, text: `  ${' '.repeat(digits)}  ^ ${problem}` });
     } else if (wanted !== undefined && expectedIndex !== undefined) {
       differences.push({ kind: 'missing', expectedIndex, expected: wanted });
       row('-', expectedIndex, printTraceLine(wanted));
@@ -62,15 +62,18 @@ export function compareTrace(expected: readonly ExpectedLine[], found: readonly 
   return { equal, differences, diff: equal ? '' : ['- expected', '+ found', ...nearChanges(rows)].join('\n') };
 }
 
+interface DiffRow {
+  readonly isChange: boolean;
+  readonly text: string;
+}
+
 const context = 3;
 
 /** Of the rows that are alike only those near a change; the others are counted. */
-function nearChanges(rows: readonly string[]): string[] {
+function nearChanges(rows: readonly DiffRow[]): string[] {
   const near = new Set<number>();
-  for (const [index, row] of rows.entries()) {
-    if (row.startsWith('-') || row.startsWith('+')) {
-      for (let other = index - context; other <= index + context; other++) near.add(other);
-    }
+  for (const [index, { isChange }] of rows.entries()) {
+    if (isChange) for (let other = index - context; other <= index + context; other++) near.add(other);
   }
   const shown: string[] = [];
   let skipped = 0;
@@ -78,11 +81,10 @@ function nearChanges(rows: readonly string[]): string[] {
     if (skipped > 0) shown.push(`  (${skipped} equal ${skipped === 1 ? 'line' : 'lines'})`);
     skipped = 0;
   };
-  for (const [index, row] of rows.entries()) {
-    // A row that belongs to the change above it is near it by its place.
+  for (const [index, { text }] of rows.entries()) {
     if (near.has(index)) {
       tell();
-      shown.push(row);
+      shown.push(text);
     } else {
       skipped++;
     }

@@ -1,5 +1,5 @@
 /** What the first line of a scenario may hold. */
-import { choice, count, fields, flag, object, record, type Rule, text } from './rule.js';
+import { choice, count, fields, flag, object, type Rule, record, text } from './rule.js';
 
 const tool = fields({
   onInterruption: choice('abandon', 'cancel', 'deliver'),

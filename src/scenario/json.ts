@@ -32,15 +32,39 @@ export function orderedKeys(text: string, path: readonly (string | number)[]): s
     colon === undefined ? whole : `"~${body}"${colon}`,
   );
   let value: unknown = JSON.parse(marked);
-  for (const key of path) value = (value as Record<string | number, unknown>)[typeof key === 'string' ? `~${key}` : key];
+  for (const key of path)
+    value = (value as Record<string | number, unknown>)[typeof key === 'string' ? `~${key}` : key];
   return Object.keys(value as JsonObject).map((key) => key.slice(1));
 }
 
-/** JSON text of a value in which a `Map` stands for an object whose order of keys is to be kept. What JSON cannot hold is left out of objects and is `null` elsewhere. */
+/**
+ * JSON text of a value in which a `Map` stands for an object whose order of keys
+ * is to be kept. What JSON cannot hold is left out of objects and is `null`
+ * elsewhere. Works on a list of its own, so that deep values cannot exhaust the stack.
+ */
 export function printJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(printJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries: [string, unknown][] = value instanceof Map ? [...value] : Object.entries(value);
-  const fields = entries.filter(([, field]) => field !== undefined);
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${printJson(field)}`).join(',')}}`;
+  let text = '';
+  const pending: Piece[] = [{ value }];
+  for (let piece = pending.pop(); piece !== undefined; piece = pending.pop()) {
+    if (typeof piece === 'string') text += piece;
+    else if (typeof piece.value !== 'object' || piece.value === null) text += JSON.stringify(piece.value) ?? 'null';
+    // Taken from the end: turned round, what stands first is printed first.
+    else for (const part of piecesOf(piece.value).reverse()) pending.push(part);
+  }
+  return text;
+}
+
+type Piece = string | { readonly value: unknown };
+
+function piecesOf(container: object): Piece[] {
+  const pieces: Piece[] = [];
+  if (Array.isArray(container)) {
+    for (const value of container as unknown[]) pieces.push(pieces.length === 0 ? '[' : ',', { value });
+    return pieces.length === 0 ? ['[]'] : [...pieces, ']'];
+  }
+  const entries: [string, unknown][] = container instanceof Map ? [...container] : Object.entries(container);
+  for (const [key, value] of entries) {
+    if (value !== undefined) pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, { value });
+  }
+  return pieces.length === 0 ? ['{}'] : [...pieces, '}'];
 }

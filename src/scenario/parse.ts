@@ -18,7 +18,10 @@ export function parseScenario(text: string, fileName: string): Scenario {
   const steps: ScenarioStep[] = [];
   let atHeader = true;
 
-  for (const [index, raw] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+  for (const [index, raw] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     const source = raw.trim();
     if (source === '' || source.startsWith('//')) continue;
     const line = index + 1;
@@ -67,7 +70,8 @@ function takeStep(value: JsonObject, source: string, fail: (problem: string) => 
     const stray = Object.keys(value)[0];
     const expected = `expected a step, one of ${Object.keys(stepRules).join(', ')}`;
     if (stray === undefined) return fail(`${expected}, found an empty object`);
-    if (Object.hasOwn(headerRules, stray)) return fail(`${expected}, found ${JSON.stringify(stray)}, which only a header in the first line can have`);
+    if (Object.hasOwn(headerRules, stray))
+      return fail(`${expected}, found ${JSON.stringify(stray)}, which only a header in the first line can have`);
     return fail(`unknown key ${JSON.stringify(stray)}: ${expected}`);
   }
   const problem = stepRules[kind]?.(value, '');

@@ -37,7 +37,10 @@ export const milliseconds = rule('a whole number of milliseconds, 0 or more', (v
   isInteger(value, Number.MAX_SAFE_INTEGER),
 );
 /** Time that something has lasted, fractions included. */
-export const duration = rule('a number of milliseconds, 0 or more', (value) => Number.isFinite(value) && (value as number) >= 0);
+export const duration = rule(
+  'a number of milliseconds, 0 or more',
+  (value) => Number.isFinite(value) && (value as number) >= 0,
+);
 
 /** One of these values. */
 export function choice(...values: readonly (string | boolean)[]): Rule {

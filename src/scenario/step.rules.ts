@@ -1,5 +1,17 @@
 /** What a line after the first may hold: by the key that says what kind of step it is. */
-import { anything, choice, duration, either, fields, list, milliseconds, object, type Rule, text, variants } from './rule.js';
+import {
+  anything,
+  choice,
+  duration,
+  either,
+  fields,
+  list,
+  milliseconds,
+  object,
+  type Rule,
+  text,
+  variants,
+} from './rule.js';
 
 const input: Rule = variants('type', {
   text: needing({ type: text, text }, 'text'),
@@ -22,12 +34,7 @@ export const stepRules: Readonly<Record<string, Rule>> = {
   far: fields({ far: anything }),
   far_stream: answer('far_stream', 'end', 'fail'),
   connect: answer('connect', 'resolve', 'reject'),
-  tool: either(
-    'resolve',
-    fields({ tool: text, resolve: text }),
-    'reject',
-    fields({ tool: text, reject: text }),
-  ),
+  tool: either('resolve', fields({ tool: text, resolve: text }), 'reject', fields({ tool: text, reject: text })),
   publish: either(
     'accept',
     fields({ publish: text, accept: choice(true) }),

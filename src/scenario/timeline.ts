@@ -4,7 +4,7 @@ import { legend, outcomes } from './timeline/outcomes.js';
 import { painter } from './timeline/paint.js';
 import type { Row } from './timeline/row.js';
 import { Stage } from './timeline/stage.js';
-import { cut } from './timeline/text.js';
+import { cut, harmless } from './timeline/text.js';
 
 export type { TimelineEntry } from './scenario.js';
 
@@ -33,7 +33,10 @@ export function drawTimeline(entries: readonly TimelineEntry[], { color, width =
   const room = columnsInAll - left - stage.width - 1;
 
   const [names = '', rule = ''] = stage.head();
-  const drawn = [`${'ms'.padStart(timeWidth)}  ${names}`.trimEnd(), paint(`${'─'.repeat(timeWidth)}  ${rule}`.trimEnd(), 'quiet')];
+  const drawn = [
+    `${'ms'.padStart(timeWidth)}  ${names}`.trimEnd(),
+    paint(`${'─'.repeat(timeWidth)}  ${rule}`.trimEnd(), 'quiet'),
+  ];
   let shown: number | undefined;
   for (const row of rows) {
     const time = row.at === shown ? '' : String(row.at);
@@ -46,5 +49,6 @@ export function drawTimeline(entries: readonly TimelineEntry[], { color, width =
 }
 
 function words(row: Row, room: number, paint: ReturnType<typeof painter>): string {
-  return paint(cut(row.consequence ? `  ${row.text}` : row.text, room), row.tone);
+  const text = harmless(row.text);
+  return paint(cut(row.consequence ? `  ${text}` : text, room), row.tone);
 }

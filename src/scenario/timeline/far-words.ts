@@ -1,5 +1,5 @@
 import { isJsonObject, printJson } from '../json.js';
-import { callName, harmless, quoted } from './text.js';
+import { callName, quoted } from './text.js';
 
 /** What the far side does with an event, after the words "the far side"; whatever it sent. */
 export function farWords(payload: unknown): string {
@@ -10,11 +10,11 @@ export function farWords(payload: unknown): string {
       return typeof text === 'string' ? `says ${quoted(text)}` : `sends ${raw(payload)}`;
     case 'audio':
       return typeof data === 'string' && typeof mediaType === 'string'
-        ? `speaks: ${audioBytes(data)} bytes, ${harmless(mediaType)}`
+        ? `speaks: ${audioBytes(data)} bytes, ${mediaType}`
         : `sends ${raw(payload)}`;
     case 'tool_call':
       return typeof id === 'string' && typeof name === 'string' && typeof args === 'string'
-        ? `asks for ${callName(id)}: ${harmless(name)} ${harmless(args)}`
+        ? `asks for ${callName(id)}: ${name} ${args}`
         : `sends ${raw(payload)}`;
     case 'turn_complete':
       return 'completes its turn';
@@ -25,7 +25,9 @@ export function farWords(payload: unknown): string {
     case 'closed':
       return typeof reason === 'string' ? `closes: ${quoted(reason)}` : 'closes';
     case 'tool_call_cancelled':
-      return Array.isArray(ids) ? `withdraws ${ids.map((call) => callName(String(call))).join(', ')}` : `sends ${raw(payload)}`;
+      return Array.isArray(ids)
+        ? `withdraws ${ids.map((call) => callName(String(call))).join(', ')}`
+        : `sends ${raw(payload)}`;
     default:
       return `sends ${raw(payload)}`;
   }
@@ -38,5 +40,5 @@ export function audioBytes(data: string): number {
 
 /** A value as JSON on one line. */
 export function raw(value: unknown): string {
-  return harmless(printJson(value));
+  return printJson(value);
 }

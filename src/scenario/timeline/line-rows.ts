@@ -24,12 +24,19 @@ export function tellLine(line: TraceLine, running: Running): Told | undefined {
     const text = `the code of ${callName(line.tool)} has ${line.settled_late}: too late, only noted`;
     return onCall(line.tool, 'late', text, 'quiet', 'over');
   }
-  if ('provider' in line) return tellDriverCall(line, running);
-  if ('host' in line) return arrow('session', 'host', `the host's ${line.host} is refused: ${quoted(line.rejected)}`, 'bad');
+  if ('provider' in line) return tellDriverCall(line);
+  if ('host' in line)
+    return arrow('session', 'host', `the host's ${line.host} is refused: ${quoted(line.rejected)}`, 'bad');
   if ('closed' in line) {
     const { reason, calls } = line.closed;
     const cut = [...calls].flatMap(([id, state]) => endMark(id, state, running));
-    return { from: 'session', marks: cut, text: `the session is closed: ${reason}`, tone: 'bad', ends: ['session', 'far'] };
+    return {
+      from: 'session',
+      marks: cut,
+      text: `the session is closed: ${reason}`,
+      tone: 'bad',
+      ends: ['session', 'far'],
+    };
   }
   return undefined;
 }
@@ -63,7 +70,12 @@ function tellEvent(event: TraceEvent, running: Running): Told {
     case 'interrupted':
       return arrow('session', 'host', `the host is told: ${event.type}`, 'host');
     case 'tool_started':
-      return arrow({ call: event.toolUseId }, 'host', `the host is told: ${callName(event.toolUseId)} has started`, 'host');
+      return arrow(
+        { call: event.toolUseId },
+        'host',
+        `the host is told: ${callName(event.toolUseId)} has started`,
+        'host',
+      );
     case 'tool_abandoned':
       return abandoned(event.toolUseId, running.has(event.toolUseId));
     case 'tool_completed': {
@@ -79,7 +91,7 @@ function abandoned(call: string, codeRuns: boolean): Told {
   return arrow({ call }, 'host', text, 'bad', [mark]);
 }
 
-function tellDriverCall(line: Extract<TraceLine, { readonly provider: string }>, running: Running): Told {
+function tellDriverCall(line: Extract<TraceLine, { readonly provider: string }>): Told {
   switch (line.provider) {
     case 'connect':
       return arrow('session', 'far', 'the session connects', 'plain');

@@ -86,7 +86,8 @@ class Narrator {
 
   /** Why nothing follows from what the far side did. */
   private remark(step: Step): string | undefined {
-    if ('publish' in step) return this.ended ? 'nobody listens' : 'reject' in step || this.paused ? undefined : 'too late';
+    if ('publish' in step)
+      return this.ended ? 'nobody listens' : 'reject' in step || this.paused ? undefined : 'too late';
     if (!('far' in step)) return undefined;
     if (this.ended) return 'nobody listens';
     if (this.connecting) return 'not connected yet';
@@ -94,7 +95,15 @@ class Narrator {
   }
 }
 
-const forTheHost: ReadonlySet<unknown> = new Set(['text', 'audio', 'tool_call', 'turn_complete', 'interrupted', 'error', 'closed']);
+const forTheHost: ReadonlySet<unknown> = new Set([
+  'text',
+  'audio',
+  'tool_call',
+  'turn_complete',
+  'interrupted',
+  'error',
+  'closed',
+]);
 
 function isForTheHost(payload: unknown): boolean {
   return isJsonObject(payload) && forTheHost.has(payload['type']);
@@ -109,6 +118,7 @@ function afterTheEnd(step: Step, row: Told): Told {
 function callOf(step: Step): { readonly id: string; readonly name: string } | undefined {
   if (!('far' in step) || !isJsonObject(step.far)) return undefined;
   const { type, id, name, arguments: text } = step.far;
-  const wellFormed = type === 'tool_call' && typeof id === 'string' && id !== '' && typeof name === 'string' && typeof text === 'string';
+  const wellFormed =
+    type === 'tool_call' && typeof id === 'string' && id !== '' && typeof name === 'string' && typeof text === 'string';
   return wellFormed ? { id, name } : undefined;
 }

@@ -30,10 +30,11 @@ export function outcomes(
   const closed = lines.flatMap((line) => ('closed' in line ? [line.closed] : [])).at(-1);
   const summary = lines.flatMap((line) => ('summary' in line ? [line.summary] : [])).at(-1);
   const told: string[] = [];
-  if (closed !== undefined) told.push(`ended: ${closed.reason}`);
-  else if (summary !== undefined) told.push(`the session is ${summary.state}`);
+  if (closed !== undefined) told.push(cut(`ended: ${harmless(closed.reason)}`, width));
+  else if (summary !== undefined) told.push(cut(`the session is ${harmless(summary.state)}`, width));
   told.push(...callRows(summary?.calls ?? closed?.calls ?? new Map(), names, width, paint));
-  for (const violation of summary?.violations ?? []) told.push(paint(cut(`BROKEN  ${harmless(violation)}`, width), 'bad'));
+  for (const violation of summary?.violations ?? [])
+    told.push(paint(cut(`BROKEN  ${harmless(violation)}`, width), 'bad'));
   return told;
 }
 
@@ -61,8 +62,12 @@ export function legend(rows: readonly Row[], width: number, paint: Paint): strin
     }
   }
   const entries = [
-    ...(Object.keys(marks) as Mark[]).filter((mark) => used.has(mark)).map((mark) => `${marks[mark].glyph} ${marks[mark].says}`),
-    ...(Object.keys(lives) as Life[]).filter((life) => lines.has(life)).map((life) => `${lives[life].glyph} ${lives[life].says}`),
+    ...(Object.keys(marks) as Mark[])
+      .filter((mark) => used.has(mark))
+      .map((mark) => `${marks[mark].glyph} ${marks[mark].says}`),
+    ...(Object.keys(lives) as Life[])
+      .filter((life) => lines.has(life))
+      .map((life) => `${lives[life].glyph} ${lives[life].says}`),
   ];
   const told: string[] = [];
   let current = '';

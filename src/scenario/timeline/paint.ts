@@ -16,5 +16,6 @@ export type Paint = (text: string, tone: Tone) => string;
 
 /** The painter for a terminal with colour, or for anything else. */
 export function painter(color: boolean): Paint {
-  return (text, tone) => (color && codes[tone] !== '' && text.trim() !== '' ? `\u001b[${codes[tone]}m${text}\u001b[0m` : text);
+  return (text, tone) =>
+    color && codes[tone] !== '' && text.trim() !== '' ? `\u001b[${codes[tone]}m${text}\u001b[0m` : text;
 }

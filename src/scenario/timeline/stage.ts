@@ -1,6 +1,6 @@
 /** The lanes side by side, and one row drawn across them. */
 import type { Paint } from './paint.js';
-import { type CallMark, type Lane, lives, type Life, marks, type Row, type Tone } from './row.js';
+import { type CallMark, type Lane, type Life, lives, marks, type Row, type Tone } from './row.js';
 import { cutName, fill } from './text.js';
 
 /** More calls than this share lanes: a call takes the first that is free. */
@@ -71,7 +71,9 @@ export class Stage {
     if (lane === 'far') return 4;
     if (lane === 'session') return 13;
     const first = 17 + Math.floor(this.laneWidth / 2);
-    return first + (lane === 'host' ? Math.max(1, this.slots.length) : lane) * this.laneWidth + (lane === 'host' ? 2 : 0);
+    return (
+      first + (lane === 'host' ? Math.max(1, this.slots.length) : lane) * this.laneWidth + (lane === 'host' ? 2 : 0)
+    );
   }
 
   /** The names above the lanes, and the rule below them. */
@@ -124,7 +126,11 @@ export class Stage {
     return this.place(slot === -1 ? mostLanes : slot);
   }
 
-  private arrow({ from, to, tone }: Row, cells: readonly Cell[], set: (at: number, glyph: string, tone: Tone) => void): void {
+  private arrow(
+    { from, to, tone }: Row,
+    cells: readonly Cell[],
+    set: (at: number, glyph: string, tone: Tone) => void,
+  ): void {
     if (from === undefined) return;
     const start = this.placeOf(from);
     if (to === undefined) {

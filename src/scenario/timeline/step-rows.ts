@@ -10,21 +10,38 @@ import { callName, quoted } from './text.js';
 export function tellStep(step: Step): Told | undefined {
   if ('far' in step) return tellFar(step.far);
   if ('far_stream' in step) {
-    const text = step.far_stream === 'end' ? 'the stream of events ends' : `the stream of events fails: ${quoted(step.message ?? '')}`;
+    const text =
+      step.far_stream === 'end'
+        ? 'the stream of events ends'
+        : `the stream of events fails: ${quoted(step.message ?? '')}`;
     return arrow('far', 'session', text, 'bad');
   }
   if ('connect' in step) {
     const made = step.connect === 'resolve';
-    return arrow('far', 'session', made ? 'the connection is there' : refusal('the connection is refused', step.message), made ? 'far' : 'bad');
+    return arrow(
+      'far',
+      'session',
+      made ? 'the connection is there' : refusal('the connection is refused', step.message),
+      made ? 'far' : 'bad',
+    );
   }
   if ('tool' in step) {
     const how = 'resolve' in step ? `returns ${quoted(step.resolve)}` : `throws ${quoted(step.reject)}`;
-    return { marks: [{ call: step.tool, mark: 'settles' }], text: `the code of ${callName(step.tool)} ${how}`, tone: 'run' };
+    return {
+      marks: [{ call: step.tool, mark: 'settles' }],
+      text: `the code of ${callName(step.tool)} ${how}`,
+      tone: 'run',
+    };
   }
   if ('publish' in step) return tellAnswer(step);
   if ('close' in step) {
     const closed = step.close === 'resolve';
-    return arrow('far', 'session', closed ? 'the driver has closed' : refusal('the driver fails to close', step.message), closed ? 'plain' : 'bad');
+    return arrow(
+      'far',
+      'session',
+      closed ? 'the driver has closed' : refusal('the driver fails to close', step.message),
+      closed ? 'plain' : 'bad',
+    );
   }
   if ('flush' in step) {
     const durable = step.flush === 'resolve';

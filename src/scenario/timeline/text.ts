@@ -1,22 +1,18 @@
 /** Text for a terminal: harmless, measured in columns, cut where it does not fit. */
 
-// Control characters, and marks that turn the direction of writing round.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: taking them out is the point
-const harmful = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g;
+// Control characters, line ends, and marks that are not seen or turn the direction of writing round.
+const harmful = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The text with whatever could move the cursor, or hide, written as an escape. */
 export function harmless(text: string): string {
-  return text.replace(
-    harmful,
-    (character) => escapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(harmful, (mark) => escapes[mark] ?? `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** What somebody said, in quotation marks. */
 export function quoted(text: string): string {
-  return `“${harmless(text)}”`;
+  return `“${text}”`;
 }
 
 /** How many columns a terminal gives to a text, to all that matters here: East Asian wide characters and emoji take two, combining marks none. */
