@@ -50,9 +50,9 @@ const tools: fc.Arbitrary<Readonly<Record<string, ScenarioTool>>> = fc.record(
 /** Limits so small that random histories reach them. */
 export const options: fc.Arbitrary<NonNullable<ScenarioHeader['options']>> = fc.record(
   {
-    maxConcurrentTools: fc.integer({ min: 1, max: 3 }),
-    maxOpenCalls: fc.integer({ min: 1, max: 4 }),
-    maxBufferedEvents: fc.integer({ min: 1, max: 6 }),
+    maxConcurrentTools: fc.constantFrom(1, 1, 2, 3),
+    maxOpenCalls: fc.constantFrom(1, 2, 3, 4, 4, 6),
+    maxBufferedEvents: fc.constantFrom(1, 2, 4, 6, 12),
     connectTimeoutMs: fc.constantFrom(0, 10, 30),
     publishTimeoutMs: fc.constantFrom(0, 10, 25),
     closeTimeoutMs: fc.constantFrom(0, 10, 40),
@@ -159,7 +159,7 @@ const legal: fc.Arbitrary<Draft> = fc.oneof(
     ),
   },
   { weight: 3, arbitrary: plain(far({ type: 'turn_complete' })) },
-  { weight: 5, arbitrary: plain(far({ type: 'interrupted' })) },
+  { weight: 6, arbitrary: plain(far({ type: 'interrupted' })) },
   { weight: 1, arbitrary: plain(far({ type: 'error', message: 'far away' })) },
   {
     weight: 4,
@@ -242,8 +242,8 @@ const host: fc.Arbitrary<Draft> = fc.oneof(
   { weight: 6, arbitrary: about((id) => ({ host: 'approve', id })) },
   { weight: 2, arbitrary: about((id) => ({ host: 'deny', id, message: 'not allowed' })) },
   { weight: 1, arbitrary: plain({ host: 'approve', id: 'nobody' }) },
-  { weight: 2, arbitrary: plain({ host: 'pause' }) },
-  { weight: 5, arbitrary: plain({ host: 'resume' }) },
+  { weight: 3, arbitrary: plain({ host: 'pause' }) },
+  { weight: 4, arbitrary: plain({ host: 'resume' }) },
 );
 
 const clock: fc.Arbitrary<Draft> = fc.constantFrom(0, 1, 4, 5, 10, 25, 60).map((ms) => () => ({ clock: ms }));
@@ -303,6 +303,7 @@ export interface Ending {
 
 export const ending: fc.Arbitrary<Ending> = fc.record({
   by: fc.constantFrom<Step>(
+    { host: 'close' },
     { host: 'close' },
     { host: 'abort', reason: 'enough' },
     { far: { type: 'closed', reason: 'bye' } },

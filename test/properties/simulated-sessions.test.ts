@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe } from 'vitest';
 import { sessionStateOf } from '../../machines/index.js';
-import type { Scenario, ScenarioHeader, Step, TimelineEntry, TraceLine } from '../../src/scenario/scenario.js';
+import type { Scenario, ScenarioHeader, Step, TraceLine } from '../../src/scenario/scenario.js';
 import { violationsOf } from '../../src/testing/check-trace.js';
 import type { Simulator } from '../../src/testing/simulator.js';
 import * as arbitraries from './arbitraries.js';
@@ -22,6 +22,34 @@ function timersDue({ session, header }: Simulator): number {
     return state === 'publishing' && publishTimeoutMs > 0;
   });
   return limited.length;
+}
+
+/** What has no reason to wait, and waits (§2, the table of a call): nothing else will ever move it. */
+function stuckIn({ session, header }: Simulator): string[] {
+  if (!sessionStateOf(session.actor.getSnapshot()).startsWith('open')) return [];
+  const { tools = {}, options = {}, provider = {}, journal = {} } = header;
+  const calls = session.calls();
+  const placesHeld = calls.filter(({ state }) => state === 'starting' || state === 'executing').length;
+  const waitsFor = (name: string, state: string): boolean => {
+    switch (state) {
+      case 'admitted':
+        return false;
+      case 'queued':
+        return placesHeld >= (options.maxConcurrentTools ?? 16);
+      case 'starting':
+      case 'committing':
+        return journal.holdFlush === true;
+      case 'executing':
+        return tools[name]?.result === undefined && tools[name]?.throws === undefined;
+      case 'publishing':
+        return provider.holdPublish === true;
+      default:
+        return true;
+    }
+  };
+  return calls
+    .filter(({ name, state }) => !waitsFor(name, state))
+    .map(({ id, state }) => `call ${id} is stuck in ${state}`);
 }
 
 /** What a host that reads must be given at once for one event of the far side, where that is easy to say. */
@@ -64,6 +92,7 @@ class Watch implements Onlooker {
     const state = sessionStateOf(simulator.session.actor.getSnapshot());
     this.#wasOpen = state.startsWith('open');
     this.#ended = state === 'closing' || state === 'closed';
+    this.findings.push(...stuckIn(simulator));
     const due = timersDue(simulator);
     const { pending } = simulator.clock;
     if (pending !== due) this.findings.push(`D14: ${pending} timers are set where ${due} are due, in state ${state}`);
@@ -100,32 +129,10 @@ function interruptionIn(event: unknown): readonly TraceLine[] {
 const isFarError = (line: TraceLine) =>
   'event' in line && line.event.type === 'error' && line.event.message === 'far away';
 
-/**
- * What the order checker finds. It is not asked where a trace tells it too
- * little: how events that waited for the connection lie among their
- * consequences, and which of several timers of one clock step met a full buffer.
- */
-function judged(header: ScenarioHeader, entries: readonly TimelineEntry[]): string[] {
-  const connected = entries.findIndex((entry) => 'step' in entry && 'connect' in entry.step);
-  const early = entries.slice(0, Math.max(0, connected)).filter((entry) => 'step' in entry && isFar(entry.step));
-  if (early.length > 1) return [];
-  let step: Step | undefined;
-  for (const entry of entries) {
-    if ('step' in entry) step = entry.step;
-    else if ('closed' in entry.line || ('provider' in entry.line && entry.line.provider === 'close')) break;
-  }
-  const overflows = entries.some(
-    (entry) => 'line' in entry && 'closed' in entry.line && entry.line.closed.reason === 'overflow',
-  );
-  return overflows && step !== undefined && 'clock' in step ? [] : violationsOf(entries, header);
-}
-
-const isFar = (step: Step) => 'far' in step || 'far_stream' in step;
-
 async function check({ scenario, ending }: History): Promise<void> {
   const watch = new Watch();
   const { simulator, hostSignal, entries, stray } = await play(scenario, ending, watch);
-  const findings = [...stray, ...watch.findings, ...judged(scenario.header, entries)];
+  const findings = [...stray, ...watch.findings, ...violationsOf(entries, scenario.header)];
   const lines = entries.flatMap((entry) => ('line' in entry ? [entry.line] : []));
   const steps = entries.flatMap((entry) => ('step' in entry ? [entry.step] : []));
   findings.push(...disorder(scenario.header, steps, lines));

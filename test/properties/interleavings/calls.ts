@@ -154,10 +154,17 @@ export function checkLimits(story: Story): string[] {
       if (fact.is === 'started') draining.add(fact.code);
       if (fact.is === 'resolved' || fact.is === 'rejected') draining.delete(fact.code);
     }
+    if ('quiet' in fact && fact.index < story.fence) {
+      const held = placesHeld(states);
+      const [queued] = [...states].find(([, state]) => state === 'queued') ?? [];
+      if (queued !== undefined && held < maxConcurrentTools) {
+        return [`K2: call ${queued} is queued while ${held} of ${maxConcurrentTools} places are held`];
+      }
+    }
     if (!('lifecycle' in fact) || fact.lifecycle.type !== 'call') continue;
     const { id, to } = fact.lifecycle;
     states.set(id, to);
-    const held = [...states.values()].filter((state) => state === 'starting' || state === 'executing').length;
+    const held = placesHeld(states);
     if (held > maxConcurrentTools)
       return [`K2: ${held} calls hold a place, maxConcurrentTools is ${maxConcurrentTools}`];
     const open = [...states].filter(([id, state]) => {
@@ -170,6 +177,10 @@ export function checkLimits(story: Story): string[] {
     }
   }
   return [];
+}
+
+function placesHeld(states: ReadonlyMap<string, CallState>): number {
+  return [...states.values()].filter((state) => state === 'starting' || state === 'executing').length;
 }
 
 /** Calls of which nobody can tell yet whether they were refused for their number. */

@@ -16,6 +16,11 @@ export function checkEnd(story: Story): string[] {
     const isStart = 'code' in fact && fact.is === 'started';
     if (isEvent || isCall || isStart) findings.push(`D9: after the end came ${inWords(fact)}`);
   }
+  // what was on its way to a loop may still arrive, no more
+  const lastEra = facts[fence]?.era ?? 0;
+  if (story.endsSilently && story.all('read').some(({ era }) => era > lastEra)) {
+    findings.push('D9: after a close or an abort of the host a loop still read events');
+  }
   const [closedAt] = story.all('closed');
   for (const { lifecycle, index } of story.all('lifecycle')) {
     if (closedAt !== undefined && index > closedAt.index)
