@@ -135,6 +135,9 @@ export interface Asked<Call extends CallEntry> {
 /** The most ids that one session remembers. */
 export const maxIds = 1_000_000;
 
+/** Between steps; never written. */
+const nothingAsked: never[] = [];
+
 /** Session events that take a place in the host's buffer. A last event has a place of its own. */
 const takesPlace: ReadonlySet<string> = new Set([
   'text',
@@ -180,7 +183,7 @@ export class Coordination<Call extends CallEntry> {
   #queued = 0;
   // of the step at hand
   #room = 0;
-  #asked: Asked<Call>[] = [];
+  #asked: Asked<Call>[] = nothingAsked;
   #step: Occurrence<Call> | undefined;
 
   constructor(cast: Cast<Call>, limits: Limits) {
@@ -221,8 +224,11 @@ export class Coordination<Call extends CallEntry> {
     if (occurrence.at === 'call') this.#stepCall(occurrence.call, occurrence.type);
     else this.#takeAtSession(occurrence, unreadAudio);
     this.#givePlaces();
+    const asked = this.#asked;
+    // a step is over when it was taken: nothing of it is kept
     this.#step = undefined;
-    return this.#asked;
+    this.#asked = nothingAsked;
+    return asked;
   }
 
   #takeAtSession(occurrence: Extract<Occurrence<Call>, { at: 'session' }>, unreadAudio: number): void {

@@ -273,6 +273,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
         next = 0;
       }
     }
+    // what the last step was about is not kept
+    this.#at = beginning;
     this.#isStepping = false;
   }
 
