@@ -1,5 +1,6 @@
 /** Every cause that an error of ours can have. */
 export type ErrorCode =
+  | 'bad_frame'
   | 'call_denied'
   | 'call_interrupted'
   | 'call_not_waiting'
@@ -166,6 +167,30 @@ export class RecordingError extends CommitpointError {
     readonly problem: string,
   ) {
     super(`${file}:${line}: ${problem}`);
+  }
+}
+
+/**
+ * A frame of a response stream that cannot be read, or a longer one than was allowed. Nothing behind it was read: treat it as
+ * the end of the connection, and ask again if the stream had not finished.
+ */
+export class BadFrameError extends CommitpointError {
+  readonly code = 'bad_frame';
+  /** What is wrong, without the place. */
+  readonly problem: string;
+  constructor(
+    /** How many events the stream gave before it: its place among them, from 0. */
+    readonly index: number,
+    /** Where it begins, in bytes of the source. */
+    readonly offset: number,
+    readonly expected: string,
+    readonly found: string,
+    /** Its line, from 1, where the format has one frame a line. */
+    readonly line?: number,
+  ) {
+    const problem = `expected ${expected}, found ${found}`;
+    super(`bad frame ${index} at ${line === undefined ? '' : `line ${line}, `}byte ${offset}: ${problem}`);
+    this.problem = problem;
   }
 }
 
