@@ -94,7 +94,10 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
   const interned = new Map<string, Snapshot>();
   const steps = new WeakMap<object, Map<Type, Result>>();
   const initials = new Map<string, Result>();
-  // sessions in one state follow each other: the table of the last one is at hand
+  // lives that begin alike follow each other: the last beginning is at hand
+  let lastInput: InputFrom<Machine> | undefined;
+  let lastInitial: Result | undefined;
+  // and so do sessions in one state: the table of the last one is at hand
   let lastSnapshot: Snapshot | undefined;
   let lastSteps = new Map<Type, Result>();
   const events = new Map(alphabet.map((type) => [type, Object.freeze({ type })]));
@@ -122,6 +125,7 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
   return {
     machine,
     initial(input) {
+      if (input === lastInput && lastInitial !== undefined) return lastInitial;
       const key = JSON.stringify(input ?? null);
       let result = initials.get(key);
       if (result === undefined) {
@@ -129,6 +133,8 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
         result = { snapshot: intern(raw.snapshot), effects: raw.effects };
         initials.set(key, result);
       }
+      lastInput = input;
+      lastInitial = result;
       return result;
     },
     step(snapshot, type) {

@@ -136,7 +136,7 @@ export interface Asked<Call extends CallEntry> {
 export const maxIds = 1_000_000;
 
 /** Between steps; never written. */
-const nothingAsked: never[] = [];
+const nothingAsked = Object.freeze([]) as unknown as never[];
 
 /** Session events that take a place in the host's buffer. A last event has a place of its own. */
 const takesPlace: ReadonlySet<string> = new Set([

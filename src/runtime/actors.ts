@@ -46,7 +46,8 @@ interface ActorInternals {
   _actorScope: unknown;
   _snapshot: unknown;
   options: unknown;
-  readonly observers: ReadonlySet<unknown>;
+  observers: ReadonlySet<unknown>;
+  eventListeners: ReadonlyMap<unknown, unknown>;
   _send(event: EventObject): void;
   _stop(): void;
 }
@@ -162,6 +163,9 @@ export class ActorSystem {
 }
 
 const started = Object.freeze({});
+/** Shared by all actors that nobody observes; XState clears them, which changes nothing, and adds to its own alone. */
+const unobserved: ReadonlySet<unknown> = new Set();
+const unheard: ReadonlyMap<unknown, unknown> = new Map();
 const noLogger = () => {};
 const noClock = { setTimeout: () => 0, clearTimeout: () => {} };
 const noScheduler = { schedule: () => {}, cancel: () => {}, cancelAll: () => {} };
@@ -205,8 +209,11 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
     if (this.#internals.options === started) return this;
     super.start();
     // a living machine reads its options once, and a scope only while it is inspected: a third of an actor's memory
+    // and most are never watched: they share what is empty until somebody looks
     this.#internals._actorScope = undefined;
     this.#internals.options = started;
+    this.#internals.observers = unobserved;
+    this.#internals.eventListeners = unheard;
     return this;
   }
 
@@ -259,7 +266,13 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
     return this;
   }
 
+  override on(...listener: never[]): { unsubscribe(): void } {
+    if (this.#internals.eventListeners === unheard) this.#internals.eventListeners = new Map();
+    return super.on(...(listener as unknown as Parameters<Actor<Machine>['on']>));
+  }
+
   override subscribe(...handlers: never[]): { unsubscribe(): void } {
+    if (this.#internals.observers === unobserved) this.#internals.observers = new Set();
     const [first, error, complete] = handlers as unknown[];
     const observer = (typeof first === 'object' && first !== null ? first : { next: first, error, complete }) as {
       next?: (snapshot: unknown) => void;

@@ -31,10 +31,15 @@ export const endless = 0x3fffffff;
 
 const done: Result = Object.freeze({ done: true, value: undefined });
 
+/** Is told what a subscriber threw. */
+export interface CallbackWatch {
+  threw(thrown: unknown): void;
+}
+
 export class Delivery implements AsyncIterable<BidiTurnEvent> {
   readonly #capacity: number;
-  readonly #onThrow: OnThrow;
-  readonly #unread = new Ring<BidiTurnEvent>();
+  readonly #watch: CallbackWatch;
+  #unread: Ring<BidiTurnEvent> | undefined;
   #unreadAudio = 0;
   /** Whoever waits for an event; more than one only where a host calls `next()` ahead. */
   #waiting: Wake | undefined;
@@ -47,14 +52,14 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   #isReplaying = false;
   #events$: Observable<BidiTurnEvent> | undefined;
 
-  constructor(capacity: number, onThrow: OnThrow) {
+  constructor(capacity: number, watch: CallbackWatch) {
     this.#capacity = capacity;
-    this.#onThrow = onThrow;
+    this.#watch = watch;
   }
 
   /** How many events can be pushed now; {@link endless} while the host reads, since they count as read at once. */
   get room(): number {
-    return this.#isRead ? endless : this.#capacity - this.#unread.size;
+    return this.#isRead ? endless : this.#capacity - (this.#unread?.size ?? 0);
   }
 
   /** How many of the events that wait are audio. */
@@ -75,19 +80,20 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
       return;
     }
     if (event.type === 'audio') this.#unreadAudio++;
+    this.#unread ??= new Ring();
     this.#unread.push(event);
   }
 
   /** Throws away the audio that waits, and gives how many events that were. */
   dropAudio(): number {
     this.#unreadAudio = 0;
-    return this.#unread.remove((event) => event.type === 'audio');
+    return this.#unread?.remove((event) => event.type === 'audio') ?? 0;
   }
 
   /** Throws away all that waits. */
   discard(): void {
     this.#unreadAudio = 0;
-    this.#unread.clear();
+    this.#unread = undefined;
   }
 
   /** Nothing will be pushed any more: loops end when they have read what waits, `events$` completes. */
@@ -119,7 +125,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   /** The next event for `loop`. */
   take(loop: Loop): Promise<Result> {
     if (this.#loop !== loop) return Promise.resolve(done);
-    if (this.#unread.size > 0) return Promise.resolve({ done: false, value: this.#shift() });
+    if (this.#hasUnread) return Promise.resolve({ done: false, value: this.#shift() });
     if (this.#ended) {
       this.#loop = undefined;
       return Promise.resolve(done);
@@ -140,6 +146,14 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
     this.#wakeAll();
   }
 
+  get #onThrow(): OnThrow {
+    return (thrown) => this.#watch.threw(thrown);
+  }
+
+  get #hasUnread(): boolean {
+    return this.#unread !== undefined && this.#unread.size > 0;
+  }
+
   get #isRead(): boolean {
     if (this.#waiting !== undefined) return true;
     return !this.#loopEverOpened && this.#readers?.observed === true;
@@ -152,7 +166,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   }
 
   #shift(): BidiTurnEvent {
-    const event = this.#unread.shift() as BidiTurnEvent;
+    const event = this.#unread?.shift() as BidiTurnEvent;
     if (event.type === 'audio') this.#unreadAudio--;
     return event;
   }
@@ -172,7 +186,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   #replay(subscriber: Subscriber<BidiTurnEvent>): void {
     this.#isReplaying = true;
     try {
-      while (!this.#loopEverOpened && this.#unread.size > 0 && !subscriber.closed) subscriber.next(this.#shift());
+      while (!this.#loopEverOpened && this.#hasUnread && !subscriber.closed) subscriber.next(this.#shift());
     } finally {
       this.#isReplaying = false;
     }

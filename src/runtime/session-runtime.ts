@@ -18,6 +18,7 @@ import type { Observable } from 'rxjs';
 import {
   type Asked,
   type CallEventType,
+  type CallRules,
   type Candidate,
   type Cast,
   Coordination,
@@ -40,6 +41,7 @@ import type { InspectionObserver } from '../contract/inspector.js';
 import type { IntentLog } from '../contract/journal.js';
 import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
+import type { Tool } from '../contract/tool.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
 import { digestOf, errorResult } from './arguments.js';
 import { Call } from './call.js';
@@ -89,7 +91,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     if (inspect !== undefined) this.#system.inspect(inspect);
     this.actor = SessionActor.create(this.#system, settings.sessionId);
     this.actor.start();
-    this.delivery = new Delivery(settings.limits.maxBufferedEvents, (thrown) => this.threw(thrown));
+    this.delivery = new Delivery(settings.limits.maxBufferedEvents, this);
     this.#coordination = new Coordination(this, settings.limits);
   }
 
@@ -223,18 +225,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   }
 
   #candidateOf({ id, name, arguments: args }: Extract<BidiEvent, { type: 'tool_call' }>): Candidate {
-    const tool = this.settings.tools.get(name);
-    const isDurable = this.journal?.durable === true;
-    return {
-      id,
-      name,
-      digest: digestOf(args),
-      rules: {
-        policy: tool?.onInterruption ?? 'abandon',
-        writeStart: isDurable && tool?.effect !== 'read',
-        writePublish: isDurable,
-      },
-    };
+    const rules = rulesOf(this.settings.tools.get(name), this.journal?.durable === true);
+    return { id, name, digest: digestOf(args), rules };
   }
 
   // ── steps ──
@@ -499,6 +491,27 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     signal.addEventListener('abort', onAbort, { once: true });
     this.#stopListening = () => signal.removeEventListener('abort', onAbort);
   }
+}
+
+const writtenAhead = new WeakMap<Tool, CallRules>();
+const notWrittenAhead = new WeakMap<Tool, CallRules>();
+const unknownTool: CallRules = { policy: 'abandon', writeStart: false, writePublish: false };
+const unknownToolWrittenAhead: CallRules = { policy: 'abandon', writeStart: true, writePublish: true };
+
+/** By what rules calls of a tool live; one object for all of them. */
+function rulesOf(tool: Tool | undefined, isDurable: boolean): CallRules {
+  if (tool === undefined) return isDurable ? unknownToolWrittenAhead : unknownTool;
+  const known = isDurable ? writtenAhead : notWrittenAhead;
+  let rules = known.get(tool);
+  if (rules === undefined) {
+    rules = {
+      policy: tool.onInterruption,
+      writeStart: isDurable && tool.effect !== 'read',
+      writePublish: isDurable,
+    };
+    known.set(tool, rules);
+  }
+  return rules;
 }
 
 function deliversOnly(effects: readonly Effect[]): boolean {
