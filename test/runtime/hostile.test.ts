@@ -589,9 +589,15 @@ describe('the code of a tool', () => {
     ['what throws what cannot be printed', { toJSON: throwing(unprintable()) }],
     ['what has no JSON', { toJSON: () => undefined }],
     ['a proxy that throws when it is written', new Proxy({}, { ownKeys: throwing(boom) })],
-    ['something nested beyond reason', nest(50_000)],
   ])('gives %s: one error result', async (_, value) => {
     expect(await sentBy(async () => value)).toMatchObject({ isError: true });
+  });
+
+  // how deep JSON.stringify goes is the engine's affair: Node 26 has no bound
+  it('gives something nested beyond reason: one result, its JSON or an error', async () => {
+    const { output, isError } = await sentBy(async () => nest(50_000));
+    if (isError) expect(output).toContain('JSON cannot hold');
+    else expect(output.length).toBeGreaterThan(50_000);
   });
 
   it('gives a promise that cannot be adopted: one error result', async () => {
