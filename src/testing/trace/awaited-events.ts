@@ -86,7 +86,9 @@ function sameEvent({ event, last }: AwaitedEvent, found: TraceEvent): boolean {
     case 'text':
       return found.type === 'text' && matchesText(found.text, event.text);
     case 'audio':
-      return found.type === 'audio' && matchesText(found.data, event.data) && matchesText(found.mediaType, event.mediaType);
+      return (
+        found.type === 'audio' && matchesText(found.data, event.data) && matchesText(found.mediaType, event.mediaType)
+      );
     case 'error':
       return found.type === 'error' && (last === true || matchesText(found.message, event.message));
     case 'closed':

@@ -112,7 +112,10 @@ export class CallLife {
     if (this.stage === state || this.others.has(state as Outcome)) return true;
     switch (this.stage) {
       case 'waiting':
-        return ['admitted', 'awaiting_approval', 'queued', 'starting'].includes(state) || (this.mayBeRefused && state === 'committing');
+        return (
+          ['admitted', 'awaiting_approval', 'queued', 'starting'].includes(state) ||
+          (this.mayBeRefused && state === 'committing')
+        );
       case 'running':
         return state === 'executing';
       case 'ready':

@@ -31,7 +31,8 @@ function checkMayExecute(run: Run, call: CallLife): void {
     run.find('D2', `call ${id} was executed twice`);
   } else if (call.stage === 'abandoned') {
     run.find('D2', `call ${id} was executed after it had been abandoned`);
-    if (call.abandonment === 'interruption') run.find('D3', `call ${id} was started though an interruption had abandoned it`);
+    if (call.abandonment === 'interruption')
+      run.find('D3', `call ${id} was started though an interruption had abandoned it`);
   } else if (call.published !== undefined) {
     run.find('D2', `call ${id} was executed after its result had been sent`);
   }
@@ -40,8 +41,10 @@ function checkMayExecute(run: Run, call: CallLife): void {
 function checkInput(run: Run, call: CallLife, input: unknown): void {
   const { id, refusal } = call;
   if (refusal !== undefined) run.find(refusal.invariant, `call ${id} was executed though ${refusal.why}`);
-  else if (call.tool?.needsApproval === true && !call.approved) run.find('D12', `call ${id} was executed before it was approved`);
-  else if (!sameValue(input, call.input)) run.find('D12', `call ${id} was executed with another input than was asked for`);
+  else if (call.tool?.needsApproval === true && !call.approved)
+    run.find('D12', `call ${id} was executed before it was approved`);
+  else if (!sameValue(input, call.input))
+    run.find('D12', `call ${id} was executed with another input than was asked for`);
 }
 
 function checkPlaces(run: Run): void {
@@ -128,7 +131,8 @@ function checkMayPublish(run: Run, call: CallLife): void {
     run.find('D2', `call ${id} was published after the end`);
   } else if (call.stage === 'abandoned') {
     run.find('D2', `call ${id} was published after it had been abandoned`);
-    if (call.abandonment === 'interruption') run.find('D3', `call ${id} was published though an interruption had abandoned it`);
+    if (call.abandonment === 'interruption')
+      run.find('D3', `call ${id} was published though an interruption had abandoned it`);
   } else if (call.stage === 'running' && !call.settlesAtOnce) {
     run.find('D2', `call ${id} was published while its code ran`);
   } else if (call.stage === 'waiting' && !call.mayBeRefused) {
@@ -141,7 +145,8 @@ export function takeStub(run: Run, id: string): void {
   catchUp(run, () => run.calls.get(id)?.stage === 'abandoned');
   const call = run.calls.get(id);
   if (run.end !== undefined) run.find('D9', `abandonToolCall was called for ${id} after the end`);
-  if (run.header.provider?.abandonToolCall !== true) run.find('D16', 'abandonToolCall was called on a driver that has none');
+  if (run.header.provider?.abandonToolCall !== true)
+    run.find('D16', 'abandonToolCall was called on a driver that has none');
   if (call === undefined) {
     run.find('D16', `abandonToolCall was called for ${id}, which was never asked for`);
     return;

@@ -92,7 +92,8 @@ function checkCalls(run: Run, states: CallStates, where: string): void {
     else if (!mayBeUnadmitted(run, call)) run.find('D1', `${where} does not name call ${call.id}`);
   }
   const given = [...states.keys()].filter((id) => run.calls.has(id));
-  if (given.some((id, index) => id !== named[index])) run.find('D1', `${where} names the calls in another order than that of admission`);
+  if (given.some((id, index) => id !== named[index]))
+    run.find('D1', `${where} names the calls in another order than that of admission`);
 }
 
 /** A call whose `tool_started` found no place in the buffer was never admitted. */

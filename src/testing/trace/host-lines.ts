@@ -36,7 +36,7 @@ function isExplained(run: Run, event: TraceEvent, at: number): boolean {
 
 /** The call whose refused or unanswered publish an error may tell of. */
 function callThatOwes(run: Run, message: string, at: number): CallLife | undefined {
-  const refused = mentioned(message, run.owing, (call) => call.stage !== 'completed');
+  const refused = mentioned(message, run.owing, (call) => call.stage !== 'completed' && !call.others.has('completed'));
   if (refused !== undefined || run.end !== undefined) return refused;
   const expired = mentioned(message, run.live, (call) => run.expires(call, at));
   if (expired?.take('expire') === true) run.owe(expired);
@@ -47,7 +47,8 @@ function callThatOwes(run: Run, message: string, at: number): CallLife | undefin
 function mentioned(text: string, calls: Iterable<CallLife>, fits: (call: CallLife) => boolean): CallLife | undefined {
   let found: CallLife | undefined;
   for (const call of calls) {
-    if (fits(call) && mayMention(text, call.id) && (found === undefined || call.id.length > found.id.length)) found = call;
+    if (fits(call) && mayMention(text, call.id) && (found === undefined || call.id.length > found.id.length))
+      found = call;
   }
   return found;
 }
@@ -60,11 +61,13 @@ function completed(run: Run, event: TraceEvent & { readonly type: 'tool_complete
     return;
   }
   if (call.report === 'done') run.find('D1', `the end of call ${id} was reported twice`);
-  if (run.end !== undefined && !run.owing.has(call)) run.find('D9', `the host was given ${inWords({ event })} after the end`);
+  if (run.end !== undefined && !run.owing.has(call))
+    run.find('D9', `the host was given ${inWords({ event })} after the end`);
   if (run.acceptsAtOnce) call.take('accept');
   if (call.published === undefined) run.find('D1', `call ${id} was reported as completed, its result was never sent`);
   else checkResult(run, call, event);
-  if (!call.mayBe('completed')) run.find('D1', `call ${id} was reported as completed, the trace says that it is ${call.stage}`);
+  if (!call.mayBe('completed'))
+    run.find('D1', `call ${id} was reported as completed, the trace says that it is ${call.stage}`);
   if (call.published !== undefined) call.stage = 'completed';
   call.others.clear();
   run.reported(call);

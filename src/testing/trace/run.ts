@@ -137,7 +137,12 @@ export class Run {
   /** Whether the far side has left the result of a call without an answer for too long. */
   expires(call: CallLife, at: number): boolean {
     const { publishMs } = this.limits;
-    return call.stage === 'publishing' && publishMs > 0 && call.published !== undefined && at >= call.published.at + publishMs;
+    return (
+      call.stage === 'publishing' &&
+      publishMs > 0 &&
+      call.published !== undefined &&
+      at >= call.published.at + publishMs
+    );
   }
 
   /** The session ends. What becomes of each call is decided here. */
