@@ -72,6 +72,7 @@ export type CallStateName =
   | 'unconfirmed'
   | 'cancelled';
 
+/** The name of a call's state, as hosts see it. */
 export function callStateOf(snapshot: CallSnapshot): CallStateName {
   const { value } = snapshot;
   return typeof value === 'string' ? value : 'abandoned';
@@ -170,6 +171,7 @@ function reportsSomething(effects: readonly Effect[]): boolean {
 
 const holdsPlace = (state: CallStateName) => state === 'starting' || state === 'executing';
 
+/** Moves a session and its calls; see the head of this file. */
 export class Coordination<Call extends CallEntry> {
   readonly #cast: Cast<Call>;
   readonly #limits: Limits;

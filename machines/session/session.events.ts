@@ -17,6 +17,7 @@ export const farEvents = [
   'expiring',
 ] as const;
 
+/** Every event that a session can be given. */
 export const sessionEvents = [
   ...farEvents,
   // what the far side sends outside the contract
@@ -43,9 +44,12 @@ export const sessionEvents = [
   'flush_failed',
 ] as const;
 
+/** The name of an event of the contract. */
 export type FarEventType = (typeof farEvents)[number];
+/** The name of an event of a session. */
 export type SessionEventType = (typeof sessionEvents)[number];
 
+/** An event of a session: its name alone. */
 export interface SessionEvent {
   readonly type: SessionEventType;
 }

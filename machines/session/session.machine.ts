@@ -102,6 +102,7 @@ const givesUp = (reason: EndReason) =>
     actions: [because(reason), 'disarmConnectTimeout', 'refuseStart', 'abortLifetime', 'armCloseTimeout'],
   }) as const;
 
+/** The life of a session, for {@link sessionStepper}, for actors and for diagrams. Its actions are names: whoever runs it performs them. */
 export const sessionMachine = table.createMachine({
   id: 'session',
   context: { reason: 'none', connection: 'pending' },

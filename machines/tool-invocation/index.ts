@@ -7,4 +7,5 @@ export * from './tool-invocation.machine.js';
 
 /** Steps of a call. */
 export const callStepper = createStepper(toolInvocationMachine, callEvents);
+/** Where a call stands; one object for each state that can be. */
 export type CallSnapshot = ReturnType<typeof callStepper.initial>['snapshot'];

@@ -29,8 +29,10 @@ export const callEvents = [
   'session_ended',
 ] as const;
 
+/** The name of an event of a call. */
 export type CallEventType = (typeof callEvents)[number];
 
+/** An event of a call: its name alone. */
 export interface CallEvent {
   readonly type: CallEventType;
 }

@@ -99,6 +99,7 @@ const beforeTheCode = {
   session_ended: 'cancelled',
 } as const;
 
+/** The life of a call, for {@link callStepper}, for actors and for diagrams. Its actions are names: whoever runs it performs them. */
 export const toolInvocationMachine = table.createMachine({
   id: 'tool-invocation',
   context: ({ input }) => ({

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { isCommitpointError, messageOf } from '../contract/errors.js';
-import { demo } from './commands/demo.js';
+import { type DemoOptions, demo } from './commands/demo.js';
+import { type DiagramOptions, diagram } from './commands/diagram.js';
 import { type RunOptions, run } from './commands/run.js';
 import { type SimulateOptions, simulateFile } from './commands/simulate.js';
 import type { ExitStatus } from './exit.js';
@@ -19,7 +20,8 @@ function commandLine(done: (status: ExitStatus) => void): Command {
   program
     .command('demo')
     .description('a duplex session with tools and an interruption, drawn as a timeline')
-    .action(async () => done(await demo()));
+    .option('--json', 'print the trace as JSON lines')
+    .action(async (options: DemoOptions) => done(await demo(options)));
 
   program
     .command('simulate')
@@ -37,6 +39,13 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .option('--dialect <name>', 'openai only: openai, azure, azure-voice-live or xai')
     .option('--json', 'print the events as JSON lines')
     .action(async (options: RunOptions) => done(await run(options)));
+
+  program
+    .command('diagram')
+    .description('the machines as they run')
+    .argument('[machine]', 'session or tool-invocation; all of them when absent')
+    .option('--format <format>', 'mermaid or json', 'mermaid')
+    .action((machine: string | undefined, options: DiagramOptions) => done(diagram(machine, options)));
 
   return program;
 }

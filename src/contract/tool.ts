@@ -47,7 +47,9 @@ export interface LateCall {
 export type ToolInputSchema = StandardSchemaV1 | Record<string, unknown>;
 
 /** What the code of a tool receives, by its schema. */
-export type ToolInputOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : Record<string, unknown>;
+export type ToolInputOf<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : Record<string, unknown>;
 
 /** What `defineTool` takes. */
 export interface ToolDefinition<Schema extends ToolInputSchema = Record<string, unknown>> {

@@ -78,6 +78,7 @@ export interface WireErrorFact {
   readonly callId?: string;
 }
 
+/** What was made of an error frame. */
 export type WireErrorTreatment =
   /** An `error` event stands beside this fact; the session goes on. */
   | 'surfaced'
@@ -90,6 +91,7 @@ export type WireErrorTreatment =
   /** The result of `callId` was not taken: the call's `sendToolResult` has to reject, which tells the host. An `error` event stands beside this fact only if that call was never given. */
   | 'refused';
 
+/** What a frame that changed nothing was. */
 export type WireDiagnosticCode = 'malformed_frame' | 'unknown_frame' | 'repeated_call' | 'transcription_failed';
 
 /** The `reason` of a `closed` event for a socket that was closed with `code` and, perhaps, a `reason`. */

@@ -4,12 +4,13 @@
  * scripted journal answer between steps, one at a time, first asked, first
  * answered; whatever a header holds back waits for its step.
  */
-import type { IntentLog } from '../contract/journal.js';
-import { messageOf } from '../contract/errors.js';
-import type { BidiTurnEvent } from '../contract/turn-event.js';
-import type { Tool, ToolContext } from '../contract/tool.js';
-import { type DriverAnswer, type DriverCall, ScriptedProvider } from '../providers/scripted/index.js';
+
 import { sessionStateOf } from '../../machines/index.js';
+import { messageOf } from '../contract/errors.js';
+import type { IntentLog } from '../contract/journal.js';
+import type { Tool, ToolContext } from '../contract/tool.js';
+import type { BidiTurnEvent } from '../contract/turn-event.js';
+import { type DriverAnswer, type DriverCall, ScriptedProvider } from '../providers/scripted/index.js';
 import { defineTool } from '../runtime/index.js';
 import type { Session } from '../runtime/session.js';
 import { openSession } from '../runtime/start-session.js';
@@ -29,6 +30,7 @@ interface RunningCode {
   reject(error: unknown): void;
 }
 
+/** One run, step by step; `simulate` runs a whole scenario. */
 export class Simulator {
   readonly header: ScenarioHeader;
   readonly clock = new VirtualClock();
@@ -243,9 +245,7 @@ export class Simulator {
         break;
       case 'interrupt':
         this.#line(
-          call.playedMs === undefined
-            ? { provider: 'interrupt' }
-            : { provider: 'interrupt', playedMs: call.playedMs },
+          call.playedMs === undefined ? { provider: 'interrupt' } : { provider: 'interrupt', playedMs: call.playedMs },
         );
         bySelf();
         break;
@@ -302,6 +302,10 @@ class Scripted extends Error {
   override readonly name = 'Scripted';
 }
 
-function withoutIds({ sessionId: _session, turnId: _turn, ...event }: BidiTurnEvent): Extract<TraceLine, { event: unknown }>['event'] {
+function withoutIds({
+  sessionId: _session,
+  turnId: _turn,
+  ...event
+}: BidiTurnEvent): Extract<TraceLine, { event: unknown }>['event'] {
   return event;
 }

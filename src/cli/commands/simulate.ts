@@ -12,7 +12,10 @@ export interface SimulateOptions {
 }
 
 /** `commitpoint simulate FILE`: a duplex session against a scripted far side, in virtual time. */
-export async function simulateFile(file: string, { json = false, check = false }: SimulateOptions): Promise<ExitStatus> {
+export async function simulateFile(
+  file: string,
+  { json = false, check = false }: SimulateOptions,
+): Promise<ExitStatus> {
   const scenario = parseScenario(await readText(file), file);
   const simulation = await simulate(scenario, file);
   if (json) for (const line of simulation.trace) print(printTraceLine(line));

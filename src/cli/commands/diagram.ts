@@ -1,0 +1,31 @@
+import { sessionMachine, toolInvocationMachine } from '../../../machines/index.js';
+import { InvalidInputError } from '../../contract/errors.js';
+import { type Drawable, jsonOf, mermaidOf } from '../../inspect/diagram.js';
+import type { ExitStatus } from '../exit.js';
+import { print } from '../output.js';
+
+export interface DiagramOptions {
+  readonly format: string;
+}
+
+const machines: ReadonlyMap<string, Drawable> = new Map<string, Drawable>([
+  ['session', sessionMachine],
+  ['tool-invocation', toolInvocationMachine],
+]);
+
+/** `commitpoint diagram [MACHINE]`: the machines as they run; all of them where none is named. */
+export function diagram(name: string | undefined, { format }: DiagramOptions): ExitStatus {
+  if (format !== 'mermaid' && format !== 'json') throw new InvalidInputError('--format', 'mermaid or json', format);
+  const names = name === undefined ? [...machines.keys()] : [name];
+  const drawn = names.map((wanted) => {
+    const machine = machines.get(wanted);
+    if (machine === undefined) throw new InvalidInputError('machine', [...machines.keys()].join(' or '), wanted);
+    return machine;
+  });
+  print(
+    drawn
+      .map((machine) => (format === 'json' ? JSON.stringify(jsonOf(machine)) : mermaidOf(machine).trimEnd()))
+      .join('\n'),
+  );
+  return 0;
+}
