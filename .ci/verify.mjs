@@ -18,6 +18,7 @@ const checks = [
   ['imports', 'the arrows between the strata'],
   ['api:check', 'the reports of the public surface are up to date'],
   ['diagrams:check', 'the diagrams and the grid say what the machines do'],
+  ['test:browser', 'a session in a real browser: bundled, in a page and in a worker, under a strict policy'],
   ['package:publint', 'the manifest of the packed tarball'],
   ['package:attw', 'the types of the packed tarball'],
   ['package:smoke', 'the tarball, installed and used by a stranger'],
@@ -44,6 +45,7 @@ try {
   for (const [name = '', promise = ''] of checks) {
     const { ok, seconds, output } = await run([name], 'pipe');
     if (!ok) console.log(output);
+    for (const notice of output.match(/^skipped: .*$/gm) ?? []) console.log(notice);
     count[ok ? 'passed' : 'failed'] += 1;
     lines.push(line(ok, name, seconds, promise));
     console.log(lines.at(-1));

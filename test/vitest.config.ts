@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { entryPoints } from '../.ci/package.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -15,6 +15,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // these need a browser: `npm run test:browser`
+    exclude: [...configDefaults.exclude, 'test/browser/**'],
     // Nothing waits on the wall clock; this only ends a test that hangs.
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['machines/**/*.ts', 'src/**/*.ts'], reporter: ['text-summary', 'html'] },
