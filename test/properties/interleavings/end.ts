@@ -82,6 +82,7 @@ function checkCause(story: Story, begun: Fact | undefined): string[] {
 /** Every act of the host is settled, and after the end refused as it should be. */
 function checkActs(story: Story): string[] {
   const findings: string[] = [];
+  if (story.plan.forgets) return findings;
   const settled = new Map(story.all('settled').map((fact) => [fact.settled, fact]));
   for (const act of story.all('host')) {
     const end = settled.get(act.number);
@@ -105,6 +106,27 @@ function checkActs(story: Story): string[] {
     }
   }
   return findings;
+}
+
+/** The next `interrupted` answers every `interrupt()` that waits, and nothing else answers one well. */
+export function checkInterrupts(story: Story): string[] {
+  const { plan, isPrompt, fence } = story;
+  if (!isPrompt || plan.forgets || plan.header.provider?.interrupt !== true) return [];
+  const interruptions = story.events.filter(({ event }) => event.type === 'interrupted');
+  const quiets = story.all('quiet');
+  const settled = story.all('settled');
+  return story.all('host').flatMap((act) => {
+    if (act.host !== 'interrupt' || act.index > fence) return [];
+    const end = settled.find((fact) => fact.settled === act.number);
+    const next = interruptions.find(({ index }) => index > act.index);
+    const wrong = (what: string) => [`interrupt(): act ${act.number} ${what}`];
+    if (end !== undefined && !('error' in end)) {
+      return next === undefined || next.index > end.index ? wrong('was answered well before any `interrupted`') : [];
+    }
+    const quiet = quiets.find(({ index }) => next !== undefined && index > next.index);
+    const wasPending = end === undefined || (quiet !== undefined && end.index > quiet.index);
+    return next !== undefined && quiet !== undefined && wasPending ? wrong('waits though an `interrupted` came') : [];
+  });
 }
 
 /** `onLate` and `settled_late`: told once of every outcome that was not published, and of no other. */

@@ -4,7 +4,7 @@
  * or the order checker is used.
  */
 import { checkCalls, checkLimits } from './calls.js';
-import { checkEnd, checkLate } from './end.js';
+import { checkEnd, checkInterrupts, checkLate } from './end.js';
 import { checkInterruptions, checkSignals } from './interruptions.js';
 import { checkLoop, checkOrder } from './order.js';
 import type { Plan } from './plan.js';
@@ -22,6 +22,7 @@ export function findingsOf(plan: Plan, run: Run): string[] {
     checkInterruptions,
     checkSignals,
     checkEnd,
+    checkInterrupts,
     checkLate,
   ];
   return checks.flatMap((check) => check(story));

@@ -33,6 +33,8 @@ export interface Plan {
   readonly header: ScenarioHeader;
   readonly far: readonly Step[];
   readonly host: readonly Act[];
+  /** Whether the host looks at none of the promises that its acts give. */
+  readonly forgets: boolean;
   /** Milliseconds that the clock moves by, one after another. */
   readonly clock: readonly number[];
   readonly connect: Answer;
@@ -84,6 +86,7 @@ export const plan: fc.Arbitrary<Plan> = fc
     header: arbitraries.header,
     far: arbitraries.farSide.map((steps) => steps.map(numbered)),
     host: fc.array(act, { maxLength: 8, size: 'max' }),
+    forgets: fc.constantFrom(false, false, true),
     clock: fc.array(fc.constantFrom(1, 4, 5, 10, 25), { maxLength: 5 }),
     connect: fc.oneof(
       { weight: 6, arbitrary: fc.record({ how: fc.constantFrom('at once', 'later'), accepts: fc.constant(true) }) },

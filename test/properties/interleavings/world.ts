@@ -304,12 +304,14 @@ class World {
 
   // ── the host ──
 
-  /** Does what the host does; the promise is that of the act and never rejects. */
+  /** Does what the host does; the promise settles with the act, where the host looks at it, and never rejects. */
   #act(act: Act): Promise<void> {
     const number = this.#acts++;
     const id = 'call' in act ? idOf(act.call) : undefined;
     this.log.note({ host: act.act, number, inside: this.#inside, ...(id === undefined ? {} : { id }) });
-    return this.#promiseOf(act, id ?? '').then(
+    const promise = this.#promiseOf(act, id ?? '');
+    if (this.#plan.forgets) return Promise.resolve();
+    return promise.then(
       () => this.log.note({ settled: number }),
       (error: unknown) => this.log.note({ settled: number, error }),
     );
