@@ -13,12 +13,12 @@ export interface AwaitedEvent {
   /** How a finding names it. */
   readonly what: string;
   readonly event: TraceEvent;
-  /** Nobody misses it when it stays away. */
-  optional: boolean;
+  /** It may have found no place in a full buffer: it, and then all behind it but the last. */
+  readonly optional: boolean;
+  /** Nobody misses it any more. */
+  waived?: boolean;
   /** The last event of a session that ends with an error of the runtime, whose text is free. */
   readonly last?: boolean;
-  /** The group of entries that made it. */
-  readonly group: number;
 }
 
 /** The queue of them. */
@@ -54,26 +54,26 @@ export class AwaitedEvents {
       this.queue.shift();
       return undefined;
     }
-    const skipped = this.queue.slice(0, index).filter(({ optional }) => !optional);
-    for (const other of skipped) other.optional = true;
+    let skipped: AwaitedEvent | undefined;
+    for (const other of this.queue.slice(0, index)) {
+      const mayBeCut = other.optional && (awaited.last === true || other.last === true);
+      if (other.waived === true || mayBeCut) continue;
+      other.waived = true;
+      skipped ??= other;
+    }
     this.queue.splice(index, 1);
-    return skipped[0];
-  }
-
-  /** Those made by this group may stay away. */
-  makeOptional(group: number): void {
-    for (const awaited of this.queue) if (awaited.group === group) awaited.optional = true;
+    return skipped;
   }
 
   /** The audio among them is thrown away, if it surely is, else nobody misses it. */
   dropAudio(surely: boolean): void {
     if (surely) this.queue = this.queue.filter(({ event }) => event.type !== 'audio');
-    else for (const awaited of this.queue) if (awaited.event.type === 'audio') awaited.optional = true;
+    else for (const awaited of this.queue) if (awaited.event.type === 'audio') awaited.waived = true;
   }
 
   /** Empties the queue; gives what should have come. */
   clear(): readonly AwaitedEvent[] {
-    const missed = this.queue.filter((awaited) => !awaited.optional);
+    const missed = this.queue.filter(({ optional, waived }) => !optional && waived !== true);
     this.queue = [];
     return missed;
   }

@@ -113,14 +113,14 @@ export class Run {
 
   /** Notes an event that the far side causes. `invariant`: the one that is broken when it stays away. */
   expect(invariant: string, what: string, event: TraceEvent): void {
-    this.awaited.push({ invariant, what, event, optional: this.mayOverflow, group: this.group.index });
+    this.awaited.push({ invariant, what, event, optional: this.mayOverflow });
   }
 
   /** Notes the error of the runtime that tells of an end; its text is free. */
   expectLastError(invariant = 'D7'): void {
     const event: TraceEvent = { type: 'error', message: '…' };
     const what = 'the error that tells of the end';
-    this.awaited.push({ invariant, what, event, optional: this.foggy, last: true, group: this.group.index });
+    this.awaited.push({ invariant, what, event, optional: this.foggy, last: true });
   }
 
   /** Notes that the host has to be told of the end of a call. */
