@@ -93,7 +93,13 @@ function nearChanges(rows: readonly DiffRow[]): string[] {
   return shown;
 }
 
-type Pair = readonly [where: string, expected: unknown, found: unknown];
+/** An expected value and a found one; `within` and `key` say where they stand. */
+interface Pair {
+  readonly expected: unknown;
+  readonly found: unknown;
+  readonly key?: string | number;
+  readonly within?: Pair;
+}
 
 /** Whether a found value is what an expected one says, by the rules of {@link compareTrace}. */
 export function sameValue(expected: unknown, found: unknown): boolean {
@@ -102,7 +108,7 @@ export function sameValue(expected: unknown, found: unknown): boolean {
 
 /** The first thing that differs between an expected value and a found one. Works on a list of its own, so that deep values cannot exhaust the stack. */
 function problemOf(expected: unknown, found: unknown): string | undefined {
-  const pending: Pair[] = [['', expected, found]];
+  const pending: Pair[] = [{ expected, found }];
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     const inner = stepInto(pair);
     if (typeof inner === 'string') return inner;
@@ -112,29 +118,48 @@ function problemOf(expected: unknown, found: unknown): string | undefined {
   return undefined;
 }
 
-function stepInto([where, expected, found]: Pair): string | readonly Pair[] {
-  const differ = (wanted: string, got: string) => `${where === '' ? '' : `${where}: `}expected ${wanted}, found ${got}`;
+function stepInto(pair: Pair): string | readonly Pair[] {
+  const { expected, found } = pair;
   if (typeof expected === 'string' && typeof found === 'string') {
-    return matchesText(expected, found) ? [] : differ(describe(expected), describe(found));
+    return matchesText(expected, found) ? [] : differ(pair, describe(expected), describe(found));
   }
   if (Array.isArray(expected) && Array.isArray(found)) {
-    if (expected.length !== found.length) return differ(`${expected.length} elements`, String(found.length));
-    return expected.map((element: unknown, index): Pair => [`${where}[${index}]`, element, found[index]]);
+    if (expected.length !== found.length) return differ(pair, `${expected.length} elements`, String(found.length));
+    return expected.map((element: unknown, key) => ({ expected: element, found: found[key], key, within: pair }));
   }
   const [wanted, got] = [entriesOf(expected), entriesOf(found)];
   if (wanted === undefined || got === undefined) {
-    return expected === found ? [] : differ(describe(expected), describe(found));
+    return expected === found ? [] : differ(pair, describe(expected), describe(found));
   }
   const values = new Map(got);
   const names = new Set(wanted.map(([key]) => key));
   const missing = wanted.find(([key]) => !values.has(key));
-  if (missing !== undefined) return differ(`a key ${JSON.stringify(missing[0])}`, 'none');
+  if (missing !== undefined) return differ(pair, `a key ${JSON.stringify(missing[0])}`, 'none');
   const stray = got.find(([key]) => !names.has(key));
-  if (stray !== undefined) return differ('no further key', JSON.stringify(stray[0]));
-  if (/(^|\.)calls$/.test(where) && wanted.some(([key], index) => got[index]?.[0] !== key)) {
-    return differ(`the order ${wanted.map(([key]) => key).join(', ')}`, got.map(([key]) => key).join(', '));
+  if (stray !== undefined) return differ(pair, 'no further key', JSON.stringify(stray[0]));
+  if (pair.key === 'calls' && wanted.some(([key], index) => got[index]?.[0] !== key)) {
+    const order = (entries: typeof wanted) => entries.map(([key]) => key).join(', ');
+    return differ(pair, `the order ${order(wanted)}`, order(got));
   }
-  return wanted.map(([key, value]): Pair => [where === '' ? key : `${where}.${key}`, value, values.get(key)]);
+  return wanted.map(([key, value]) => ({ expected: value, found: values.get(key), key, within: pair }));
+}
+
+function differ(pair: Pair, expected: string, found: string): string {
+  const where = pathOf(pair);
+  return `${where === '' ? '' : `${where}: `}expected ${expected}, found ${found}`;
+}
+
+const longestPath = 20;
+
+/** The way to a value, such as `event.list[2].text`; of a long one the end. */
+function pathOf(pair: Pair): string {
+  let path = '';
+  let steps = 0;
+  for (let at: Pair | undefined = pair; at?.key !== undefined; at = at.within) {
+    if (++steps > longestPath) return `…${path}`;
+    path = `${typeof at.key === 'number' ? `[${at.key}]` : `.${at.key}`}${path}`;
+  }
+  return path.replace(/^\./, '');
 }
 
 function entriesOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {

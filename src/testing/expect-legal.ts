@@ -58,7 +58,10 @@ class OrderChecker {
     else if (event.type === 'tool_completed' || event.type === 'tool_abandoned') this.ends(event, tell);
   }
 
-  private starts({ toolUseId, toolName }: BidiTurnEvent & { type: 'tool_started' }, tell: (problem: string) => void): void {
+  private starts(
+    { toolUseId, toolName }: BidiTurnEvent & { type: 'tool_started' },
+    tell: (problem: string) => void,
+  ): void {
     if (this.calls.has(toolUseId)) tell(`tool_started of ${toolUseId}, which had started before`);
     else this.calls.set(toolUseId, { name: toolName, end: undefined });
   }
