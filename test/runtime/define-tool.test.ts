@@ -308,14 +308,19 @@ describe('a schema that takes its time', () => {
     ['a withdrawal', { type: 'tool_call_cancelled', ids: ['c1'] }],
   ])('%s meanwhile abandons the call: the code never starts', async (_, event) => {
     const { accept, ...schema } = slow();
-    const { tool, inputs } = keeping(schema.input, { parameters: schema.parameters, timeoutMs: 100 });
+    let asked = 0;
+    const { tool, inputs } = keeping(schema.input, {
+      parameters: schema.parameters,
+      timeoutMs: 100,
+      needsApproval: () => asked++ === 0,
+    });
     const { session, emit, clock, driverCalls } = await stage({ tools: [tool] });
     await emit(toolCall('c1', 'lookup', { word: 'a' }), event);
     expect(session.calls()).toMatchObject([{ state: 'abandoned' }]);
     expect(clock.pending).toBe(0);
     accept('a');
     await quiet();
-    expect(inputs).toEqual([]);
+    expect([inputs, asked]).toEqual([[], 0]);
     expect(driverCalls).toHaveLength(1);
     await session.close();
   });

@@ -9,6 +9,7 @@ import {
   type Observable,
   type OperatorFunction,
   Subject,
+  Subscriber,
   share,
   shareReplay,
   switchMap,
@@ -20,6 +21,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BidiEvent, BidiSession } from '../../src/contract/provider.js';
 import type { BidiTurnEvent } from '../../src/contract/turn-event.js';
 import { defineTool, type Session, startSession } from '../../src/runtime/index.js';
+import { scriptedProvider } from '../../src/testing/index.js';
 import { held, isSettled, outcomeOf, quiet, readAll, stage, toolCall, watchProcess } from './stage.js';
 
 const text = (words: string): BidiEvent => ({ type: 'text', text: words });
@@ -192,10 +194,18 @@ describe('events$', () => {
   });
 
   it('keeps the order of what comes while the first subscriber is given what waits', async () => {
-    const { session, emit } = await stage({
+    const far = scriptedProvider({ events: [toolCall('c', 'ask'), text('a'), text('b')] });
+    const session = await startSession({
+      provider: {
+        id: 'prompt',
+        // it takes results without a promise: what comes of a denial comes at once
+        connect: async (params) =>
+          Object.assign(await far.connect(params), { sendToolResult: () => undefined as unknown as Promise<void> }),
+      },
+      connect: { model: 'm' },
       tools: [defineTool({ name: 'ask', description: '', input: {}, needsApproval: true, execute: () => 'x' })],
     });
-    await emit(toolCall('c', 'ask'), text('a'), text('b'));
+    await quiet();
     const log: string[] = [];
     const nested: string[] = [];
     session.events$.subscribe((event) => {
@@ -204,7 +214,6 @@ describe('events$', () => {
       session.events$.subscribe((later) => nested.push(word(later)));
       session.deny('c', 'no');
     });
-    await quiet();
     expect(log).toEqual(['tool_started', 'a', 'b', 'tool_completed']);
     expect(nested).toEqual(['tool_completed']);
   });
@@ -612,6 +621,17 @@ describe('subscribers that fail reach nobody', () => {
     ['a function', ({ events$ }) => events$.subscribe(bad)],
     ['an asynchronous function', ({ events$ }) => events$.subscribe(badLater as () => void)],
     ['an observer', ({ events$ }) => events$.subscribe({ next: bad })],
+    [
+      'a subscriber of the host’s own make',
+      ({ events$ }) =>
+        events$.subscribe(
+          new (class extends Subscriber<BidiTurnEvent> {
+            override next(): void {
+              bad();
+            }
+          })(),
+        ),
+    ],
     ['an observer, complete', ({ events$ }) => events$.subscribe({ complete: bad })],
     ['three functions', ({ events$ }) => events$.subscribe(bad, bad, bad)],
     [

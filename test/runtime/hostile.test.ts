@@ -274,15 +274,17 @@ describe('the event stream', () => {
     const { seen, ended } = readAll(session);
     await quiet();
     await session.close();
+    let reads = 0;
     second.resolve({
       done: false,
       get value(): BidiEvent {
+        reads++;
         throw boom;
       },
     });
     await ended;
     await quiet();
-    expect([asked, seen.length]).toEqual([2, 1]);
+    expect([asked, seen.length, reads]).toEqual([2, 1, 0]);
   });
 });
 

@@ -106,6 +106,8 @@ describe('lifecycle$: calls', () => {
     await quiet();
     expect(hand.isRunning('c1')).toBe(true);
     expect(path(lifecycle, 'c1')).toEqual(['admitted', 'awaiting_approval', 'queued', 'executing']);
+    const inputs = ofType(lifecycle, 'call').filter((event) => event.id === 'c1' && 'input' in event);
+    expect(inputs).toMatchObject([{ from: 'admitted', to: 'awaiting_approval', input: { risky: true } }]);
   });
 
   it('a denied call is answered with the host’s words; its code never runs', async () => {
