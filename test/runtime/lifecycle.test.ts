@@ -555,6 +555,20 @@ describe('what the host asks for after the end', () => {
     expect(order).toEqual(['send', 'interrupt', 'played'].map((name) => `${name}: session ended: far_side`));
   });
 
+  it('at the end pending interrupts are refused before pending closes, then `closed` resolves', async () => {
+    const { session, held: waiting } = await stage({ hold: ['interrupt', 'close'], driver: { interrupt: true } });
+    const order: string[] = [];
+    session.closed.then(() => order.push('closed'));
+    session.interrupt().catch(() => order.push('interrupt'));
+    session.close().then(() => order.push('close'));
+    session.close().then(() => order.push('close again'));
+    await quiet();
+    expect(order).toEqual([]);
+    waiting[1]?.resolve();
+    await quiet();
+    expect(order).toEqual(['interrupt', 'close', 'close again', 'closed']);
+  });
+
   it('close resolves', async () => {
     const { session, emit } = await stage();
     await emit({ type: 'closed' });
