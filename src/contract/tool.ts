@@ -21,7 +21,7 @@ export type ToolEffect = 'read' | 'idempotent' | 'irreversible';
 
 /** What the code of a call is told beside its input. */
 export interface ToolContext {
-  /** Aborted at a timeout, by a withdrawal, by an interruption under policy `cancel`, and at the end of the session. Its `reason` is a typed error or the host's own abort reason. */
+  /** Aborted at a timeout, by a withdrawal, by an interruption under policy `cancel`, and at the end of the session. Its `reason` is a typed error or the host's own abort reason. Made when it is first read, so read it off the context: a spread copy of the context has none. */
   readonly signal: AbortSignal;
   /** The call's id, as the far side gave it. */
   readonly toolUseId: string;

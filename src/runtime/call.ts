@@ -54,15 +54,7 @@ export class Call implements CallEntry {
 
   /** What the code is told. The signal is made when it is asked for. */
   contextFor({ sessionId, turnId }: CallOwner): ToolContext {
-    const signalOf = () => this.#signal;
-    return {
-      toolUseId: this.id,
-      sessionId,
-      turnId,
-      get signal() {
-        return signalOf();
-      },
-    };
+    return new CallContext(this, sessionId, turnId);
   }
 
   /** Aborts the signal; the first reason stays. A signal of code that has settled is left alone. */
@@ -72,7 +64,8 @@ export class Call implements CallEntry {
     this.#controller?.abort(reason);
   }
 
-  get #signal(): AbortSignal {
+  /** Made when somebody asks for it. */
+  get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#abort !== undefined) this.#controller.abort(this.#abort.reason);
@@ -82,3 +75,22 @@ export class Call implements CallEntry {
 }
 
 const noResult = errorResult('no result');
+
+/** A class, not a literal with a getter: that would have a shape of its own for each call, dear to make and to read. */
+class CallContext implements ToolContext {
+  readonly toolUseId: string;
+  readonly sessionId: CallOwner['sessionId'];
+  readonly turnId: CallOwner['turnId'];
+  readonly #call: Call;
+
+  constructor(call: Call, sessionId: CallOwner['sessionId'], turnId: CallOwner['turnId']) {
+    this.toolUseId = call.id;
+    this.sessionId = sessionId;
+    this.turnId = turnId;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}

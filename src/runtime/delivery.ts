@@ -20,12 +20,6 @@ type Result = IteratorResult<BidiTurnEvent, undefined>;
 
 type Wake = (result: Result) => void;
 
-// one executor for all promises: this is the way of every event to a reader that keeps up
-let keptResolve: Wake;
-const keepResolve = (resolve: Wake): void => {
-  keptResolve = resolve;
-};
-
 /** More room than any step needs. A small integer, where `Infinity` would cost an allocation an event. */
 export const endless = 0x3fffffff;
 
@@ -130,13 +124,13 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
       this.#loop = undefined;
       return Promise.resolve(done);
     }
-    const parked = new Promise<Result>(keepResolve);
-    if (this.#waiting === undefined) this.#waiting = keptResolve;
-    else {
-      this.#waitingBehind ??= new Ring();
-      this.#waitingBehind.push(keptResolve);
-    }
-    return parked;
+    return new Promise((resolve) => {
+      if (this.#waiting === undefined) this.#waiting = resolve;
+      else {
+        this.#waitingBehind ??= new Ring();
+        this.#waitingBehind.push(resolve);
+      }
+    });
   }
 
   /** `loop` is left; another may begin. */

@@ -16,6 +16,9 @@ export interface FarReader {
 /** How many turns of the microtask queue a slow reader is given to come back for the next event. */
 const patience = 64;
 
+/** The platform's own, whatever stands in its place on a driver's promise. */
+const { then } = Promise.prototype;
+
 export class FarStream {
   readonly #reader: FarReader;
   #iterator: AsyncIterator<BidiEvent> | undefined;
@@ -56,7 +59,12 @@ export class FarStream {
       this.#fail(error);
       return;
     }
-    adopted(next).then(this.#onResult, this.#onFailure);
+    try {
+      // the way of every event: a promise of the platform needs no adopting
+      then.call(next, this.#onResult, this.#onFailure);
+    } catch {
+      adopted(next).then(this.#onResult, this.#onFailure);
+    }
   }
 
   #take(result: IteratorResult<BidiEvent>): void {

@@ -48,7 +48,7 @@ import { Call } from './call.js';
 import { performForCall } from './call-effects.js';
 import { Delivery } from './delivery.js';
 import { closeDriver, connect, performAct } from './driver-calls.js';
-import { plainReportOf, readFarEvent } from './far-event.js';
+import { type PlainReport, plainReportOf, readFarEvent } from './far-event.js';
 import { type FarReader, FarStream } from './far-stream.js';
 import { type PendingAct, PendingActs } from './host-acts.js';
 import { observed } from './lifecycle.js';
@@ -58,6 +58,8 @@ import { reportEnd, reportFarEvent } from './reports.js';
 import { SessionEnd } from './session-end.js';
 import type { Input, Payload, PlainSessionEvent, SessionLife } from './session-life.js';
 
+/** Where output changes nothing and is only delivered, as the machine says: asked once, not for every piece. */
+const flowing = sessionSnapshotInWhichOutputFlows();
 const nothing: Payload = {};
 /** Before the first step. */
 const beginning: Input = { occurrence: { at: 'session', type: 'connected' }, payload: nothing };
@@ -214,10 +216,12 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     const report = plainReportOf(value, this.settings);
     if (report === undefined) return false;
     const before = this.session;
-    const { snapshot, effects } = sessionStepper.step(before, report.type);
-    if (!deliversOnly(effects) || this.delivery.room <= 0) return false;
+    if (before !== flowing || !isOutput(report) || this.actor.isWatched) {
+      const { snapshot, effects } = sessionStepper.step(before, report.type);
+      if (!deliversOnly(effects) || this.delivery.room <= 0) return false;
+      this.advanceSession(report.type, snapshot);
+    } else if (this.delivery.room <= 0) return false;
     this.#isStepping = true;
-    if (snapshot !== before || this.actor.isWatched) this.advanceSession(report.type, snapshot);
     this.delivery.push(report);
     if (this.#waiting === undefined) this.#isStepping = false;
     else this.#drain();
@@ -512,6 +516,20 @@ function rulesOf(tool: Tool | undefined, isDurable: boolean): CallRules {
     known.set(tool, rules);
   }
   return rules;
+}
+
+function sessionSnapshotInWhichOutputFlows(): SessionSnapshot | undefined {
+  const { snapshot } = sessionStepper.initial(undefined as never);
+  const candidate = sessionStepper.step(sessionStepper.step(snapshot, 'connected').snapshot, 'text').snapshot;
+  const flows = (['text', 'audio'] as const).every((type) => {
+    const stepped = sessionStepper.step(candidate, type);
+    return stepped.snapshot === candidate && deliversOnly(stepped.effects);
+  });
+  return flows ? candidate : undefined;
+}
+
+function isOutput({ type }: PlainReport): boolean {
+  return type === 'text' || type === 'audio';
 }
 
 function deliversOnly(effects: readonly Effect[]): boolean {
