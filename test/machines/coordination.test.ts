@@ -19,7 +19,7 @@ import {
   type SessionEventType,
   sessionStateOf,
 } from '../../machines/index.js';
-import { property } from '../properties/property.js';
+import { property, runs } from '../properties/property.js';
 import { everyRules } from './reachable.js';
 
 type Act = Occurrence<BareCall>;
@@ -40,7 +40,7 @@ type Happening =
       readonly digest: string;
       readonly name: string;
     }
-  /** `leads`: of the answers that the call waits for, where it waits for one. */
+  /** `leads`: of the open calls, and of the answers that the call waits for. */
   | { readonly what: 'answer'; readonly of: number; readonly any: number; readonly leads: boolean }
   | { readonly what: 'decision'; readonly of: number; readonly type: 'approve' | 'deny' }
   | { readonly what: 'withdrawal'; readonly of: readonly number[] }
@@ -62,26 +62,26 @@ const answers: readonly CallEventType[] = [
 const number = fc.nat(9);
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
-    weight: 6,
+    weight: 24,
     arbitrary: fc.record({
       what: fc.constant('call' as const),
-      id: fc.oneof({ weight: 9, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: number }),
+      id: fc.oneof({ weight: 30, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: number }),
       rules: fc.nat(everyRules.length - 1),
       digest: fc.constantFrom('a', 'b'),
       name: fc.constantFrom('look', 'pay'),
     }),
   },
   {
-    weight: 20,
+    weight: 80,
     arbitrary: fc.record({
       what: fc.constant('answer' as const),
       of: number,
       any: fc.nat(),
-      leads: fc.boolean(),
+      leads: fc.constantFrom(true, true, true, false),
     }),
   },
   {
-    weight: 2,
+    weight: 10,
     arbitrary: fc.record({
       what: fc.constant('decision' as const),
       of: number,
@@ -89,18 +89,18 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     }),
   },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: fc.record({ what: fc.constant('withdrawal' as const), of: fc.array(number, { maxLength: 3 }) }),
   },
   {
-    weight: 4,
+    weight: 12,
     arbitrary: fc.record({
       what: fc.constant('session' as const),
       type: fc.constantFrom<Plain[]>('text', 'audio', 'turn_complete', 'error', 'usage', 'unknown'),
     }),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({ what: fc.constant('session' as const), type: fc.constant<Plain>('interrupted') }),
   },
   {
@@ -129,6 +129,8 @@ interface History {
     readonly maxOpenCalls: number;
     readonly dropUnreadAudio: boolean;
   };
+  /** From this step on the host does not read: the buffer has the room that the step says. */
+  readonly fullFrom: number;
   readonly steps: readonly { readonly happening: Happening; readonly room: number; readonly unreadAudio: number }[];
 }
 
@@ -138,13 +140,11 @@ const history: fc.Arbitrary<History> = fc.record({
     maxOpenCalls: fc.integer({ min: 1, max: 3 }),
     dropUnreadAudio: fc.boolean(),
   }),
+  fullFrom: fc.nat(60),
   steps: fc.array(
     fc.record({
       happening,
-      room: fc.oneof(
-        { weight: 12, arbitrary: fc.constant(Number.POSITIVE_INFINITY) },
-        { weight: 1, arbitrary: fc.nat(2) },
-      ),
+      room: fc.nat(3),
       unreadAudio: fc.nat(1),
     }),
     { maxLength: 80, size: 'max' },
@@ -172,13 +172,14 @@ const statesOf = ({ coordination }: Composition) =>
 const typesOf = (asked: Effects) => asked.map(({ type }) => type);
 
 /** Plays a history on a session that is connected, and looks at every step of it. */
-function play({ limits, steps }: History, look: (step: Step) => void): void {
+function play({ limits, fullFrom, steps }: History, look: (step: Step) => void): void {
   const composition = createComposition(limits);
   composition.coordination.take({ at: 'session', type: 'connected' }, Number.POSITIVE_INFINITY, 0);
   const known: string[] = [];
   const calls = new Map<string, BareCall>();
-  for (const { happening, room, unreadAudio } of steps) {
-    const occurrence = occurrenceOf(happening, known, calls);
+  for (const [index, { happening, room: left, unreadAudio }] of steps.entries()) {
+    const room = index < fullFrom ? Number.POSITIVE_INFINITY : left;
+    const occurrence = occurrenceOf(happening, known, calls, [...composition.coordination.open]);
     if (occurrence === undefined) continue;
     const before = statesOf(composition);
     const wasOpen = isOpen(composition);
@@ -207,6 +208,7 @@ function occurrenceOf(
   happening: Happening,
   known: readonly string[],
   calls: ReadonlyMap<string, BareCall>,
+  open: readonly BareCall[],
 ): Act | undefined {
   const named = (of: number): string | undefined => known[known.length - 1 - (of % Math.max(known.length, 1))];
   switch (happening.what) {
@@ -220,7 +222,8 @@ function occurrenceOf(
       };
     }
     case 'answer': {
-      const call = calls.get(named(happening.of) ?? '');
+      const among = happening.leads ? open : [...calls.values()];
+      const call = among[happening.of % Math.max(among.length, 1)];
       if (call === undefined) return undefined;
       const waited = answers.filter((type) => call.snapshot.can({ type }));
       const from = happening.leads && waited.length > 0 ? waited : answers;
@@ -248,6 +251,9 @@ function counted(): { met(): void; readonly times: number } {
   };
 }
 
+/** A few histories need not have met everything. */
+const shown = test.skipIf(runs < 200);
+
 // ── the invariants ──
 
 describe('the coordination', () => {
@@ -264,7 +270,7 @@ describe('the coordination', () => {
       expect([...after.keys()]).toEqual([...before.keys()]);
     });
   });
-  test('K1: repeats were met', () => expect(repeats.times).toBeGreaterThan(0));
+  shown('K1: repeats were met', () => expect(repeats.times).toBeGreaterThan(0));
 
   const queues = counted();
   property('K2: gives places in order of admission, all of them, and never one too many', history, (history) => {
@@ -290,7 +296,7 @@ describe('the coordination', () => {
       expect(before.size).toBeLessThanOrEqual(after.size);
     });
   });
-  test('K2: calls had to wait', () => expect(queues.times).toBeGreaterThan(0));
+  shown('K2: calls had to wait', () => expect(queues.times).toBeGreaterThan(0));
 
   const refusals = counted();
   const endedByRefusals = counted();
@@ -323,13 +329,12 @@ describe('the coordination', () => {
       });
     },
   );
-  test('K3: calls were refused, and sessions ended by it', () => {
+  shown('K3: calls were refused, and sessions ended by it', () => {
     expect(refusals.times).toBeGreaterThan(0);
     expect(endedByRefusals.times).toBeGreaterThan(0);
   });
 
   const overflows = counted();
-  const unreported = counted();
   property('K4: reports no more than there is room for, and overflows at what does not fit', history, (history) => {
     play(history, ({ occurrence, room, unreadAudio, before, after, wasOpen, isOpen, reason, asked }) => {
       const types = typesOf(asked);
@@ -343,7 +348,7 @@ describe('the coordination', () => {
       expect(
         types.slice(types.indexOf('reportEnd')).filter((type) => type === 'deliver' || reports.includes(type)),
       ).toEqual([]);
-      if (occurrence.at === 'session' && taken === 0) {
+      if (occurrence.at === 'session' && occurrence.type !== 'host_act' && taken === 0) {
         // a far-side event that does not fit changes nothing: calls end as at any end
         expect([...after.keys()]).toEqual([...before.keys()]);
         for (const [id, state] of before) {
@@ -359,15 +364,12 @@ describe('the coordination', () => {
           publish_timed_out: 'unconfirmed',
         };
         const expected = answered[occurrence.type as keyof typeof answered];
-        if (expected === undefined) return;
-        unreported.met();
-        expect(after.get(occurrence.call.id)).toBe(expected);
+        if (expected !== undefined) expect(after.get(occurrence.call.id)).toBe(expected);
       }
     });
   });
-  test('K4: buffers were full, at answers too', () => {
+  shown('K4: buffers were full', () => {
     expect(overflows.times).toBeGreaterThan(0);
-    expect(unreported.times).toBeGreaterThan(0);
   });
 
   const afterwards = counted();
@@ -396,7 +398,7 @@ describe('the coordination', () => {
       });
     },
   );
-  test('K5: sessions went on being stepped after their end', () => expect(afterwards.times).toBeGreaterThan(0));
+  shown('K5: sessions went on being stepped after their end', () => expect(afterwards.times).toBeGreaterThan(0));
 
   property(
     'D3, D4: an interruption decides exactly the calls before the commit point that are not delivered',
@@ -535,6 +537,27 @@ describe('the orders of §5', () => {
       ['t2', 'cancelled'],
       ['t3', 'cancelled'],
     ]);
+  });
+
+  test("the far side's answer stands, though the host cannot be told", () => {
+    for (const [answer, outcome] of [
+      ['publish_accepted', 'completed'],
+      ['publish_rejected', 'rejected'],
+      ['publish_timed_out', 'unconfirmed'],
+    ] as const) {
+      const { take, callOf, composition } = started(['abandon', 'abandon']);
+      const call = callOf('t1');
+      take({ at: 'call', type: 'code_resolved', call });
+      expect(words(take({ at: 'call', type: answer, call }, 0))).toEqual([
+        'noteOverflow',
+        'reportEnd',
+        'abortSignal t2',
+        'abortLifetime',
+        'armCloseTimeout',
+        'closeDriver',
+      ]);
+      expect([...statesOf(composition).values()]).toEqual([outcome, 'cancelled']);
+    }
   });
 
   test('unread audio goes before the interruption asks for its place', () => {
