@@ -1,3 +1,5 @@
+export * from './response-stream/index.js';
 export * from './session/index.js';
 export * from './stepping.js';
 export * from './tool-invocation/index.js';
+export * from './transaction/index.js';
