@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'call_withdrawn'
   | 'connect_aborted'
   | 'connect_timeout'
+  | 'conversation'
   | 'driver_contract'
   | 'illegal_order'
   | 'invalid_id'
@@ -191,6 +192,27 @@ export class BadFrameError extends CommitpointError {
     const problem = `expected ${expected}, found ${found}`;
     super(`bad frame ${index} at ${line === undefined ? '' : `line ${line}, `}byte ${offset}: ${problem}`);
     this.problem = problem;
+  }
+}
+
+/**
+ * A conversation in mode `strict` came upon something that it tells of: its stream has failed, and nothing behind it is read.
+ * The diagnostic is the last of the list. Look at what the server sent, or fold it in mode `tolerant`.
+ */
+export class ConversationError extends CommitpointError {
+  readonly code = 'conversation';
+  constructor(
+    /** What was told of. */
+    readonly diagnostic: {
+      readonly code: string;
+      readonly event: number;
+      readonly action?: number;
+      readonly detail: string;
+    },
+  ) {
+    const { code, event, action, detail } = diagnostic;
+    const where = action === undefined ? `event ${event}` : `event ${event}, action ${action}`;
+    super(`${code} at ${where}: ${detail}`);
   }
 }
 
