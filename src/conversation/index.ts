@@ -1,0 +1,27 @@
+/**
+ * Conversations: what a client holds after folding a response stream. The fold is pure; `createConversation` of the
+ * package's entry point is the same with living actors.
+ */
+export type { ChangeKind, MessageChange, TaskChange, Touch } from './change.js';
+export { ConversationChange } from './change.js';
+export type { TodoList } from './derived/todo-lists.js';
+export type { MessagePlace } from './derived.js';
+export { linearMessages, messageIndex, openToolCalls, todoLists } from './derived.js';
+export type { ConversationDiagnostic, ConversationDiagnosticCode, FailingCode } from './diagnostics.js';
+export { failingCodes, informingCodes } from './diagnostics.js';
+export type { FinishReason, FinishReport, ModelUsage } from './finish.js';
+export type { Fold, FoldOptions } from './fold.js';
+export { createFold } from './fold.js';
+export type { FoldEnd, FoldInput } from './input.js';
+export type { ConversationMode, ConversationPolicies } from './policies.js';
+export { conversationModes, policyValues } from './policies.js';
+export type { FinalPhase } from './request-end.js';
+export { RequestEnd } from './request-end.js';
+export type { ConversationResult } from './result.js';
+export { resultOf } from './result.js';
+export type { ConversationState } from './state.js';
+export { FoldState } from './state.js';
+export { toEvents } from './to-events.js';
+export type { Folded, FoldStep } from './turn.js';
+export type { EarlierConversation, TaskState, TaskStatusName } from './views.js';
+export { MessageList, TaskMap } from './views.js';
