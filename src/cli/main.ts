@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { isCommitpointError, messageOf } from '../contract/errors.js';
 import { type DemoOptions, demo } from './commands/demo.js';
 import { type DiagramOptions, diagram } from './commands/diagram.js';
+import { type FoldOptions, foldFiles } from './commands/fold.js';
 import { type RunOptions, run } from './commands/run.js';
 import { type SimulateOptions, simulateFile } from './commands/simulate.js';
 import type { ExitStatus } from './exit.js';
@@ -32,6 +33,16 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .action(async (file: string, options: SimulateOptions) => done(await simulateFile(file, options)));
 
   program
+    .command('fold')
+    .description('response streams, each folded into the conversation that it makes')
+    .argument('<file...>', 'files of response events (- for standard input)')
+    .option('--format <format>', 'jsonl (one event a line, ends and expectations among them), sse or binary', 'jsonl')
+    .option('--mode <mode>', 'tolerant, strict or warp', 'tolerant')
+    .option('--set <policy=value>', 'one policy: nested, onDoomedCommit, onFailure or onCancel', collect, [])
+    .option('--json', 'print the results as JSON lines')
+    .action(async (files: string[], options: FoldOptions) => done(await foldFiles(files, options)));
+
+  program
     .command('run')
     .description('a recorded session of a live service, played through a session with stub tools')
     .requiredOption('--provider <name>', 'openai or gemini')
@@ -48,6 +59,11 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .action((machine: string | undefined, options: DiagramOptions) => done(diagram(machine, options)));
 
   return program;
+}
+
+/** An option that may come more than once. */
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
 }
 
 function version(): string {
