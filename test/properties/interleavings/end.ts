@@ -16,10 +16,11 @@ export function checkEnd(story: Story): string[] {
     const isStart = 'code' in fact && fact.is === 'started';
     if (isEvent || isCall || isStart) findings.push(`D9: after the end came ${inWords(fact)}`);
   }
-  // what was on its way to a loop may still arrive, no more
+  // what a loop had been given before may be read later: an event in that era, and those that it asked for ahead
   const lastEra = facts[fence]?.era ?? 0;
-  if (story.endsSilently && story.all('read').some(({ era }) => era > lastEra)) {
-    findings.push('D9: after a close or an abort of the host a loop still read events');
+  const readLater = story.all('read').filter(({ era }) => era > lastEra).length;
+  if (story.endsSilently && readLater > story.plan.readers.ahead - 1) {
+    findings.push(`D9: after a close or an abort of the host a loop still read ${readLater} events`);
   }
   const [closedAt] = story.all('closed');
   for (const { lifecycle, index } of story.all('lifecycle')) {
@@ -145,9 +146,9 @@ export function checkLate(story: Story): string[] {
     if (told.length !== due) {
       findings.push(`onLate was told ${told.length} times of call ${id} (${state}) where ${due} were due`);
     }
-    const changes = story.changesOf(id);
-    const from = changes.find(({ to }) => to === 'abandoned')?.from;
-    const drains = from === 'executing' || (from === 'committing' && timedOut);
+    const abandonment = story.changesOf(id).find(({ to }) => to === 'abandoned');
+    const wasSettled = told.some(({ index }) => index < (abandonment?.index ?? 0));
+    const drains = abandonment?.from === 'executing' || (abandonment?.from === 'committing' && timedOut && !wasSettled);
     const notes = story
       .all('lifecycle')
       .filter(({ lifecycle }) => lifecycle.type === 'settled_late' && lifecycle.id === id);

@@ -142,8 +142,9 @@ export function checkLoop(story: Story): string[] {
       findings.push(`D7: ${dropped} events are said to have been dropped, ${skipped} were`);
     }
   }
-  // one more has its own place at the end, one may be on its way, and those of one step count as read at once while the loop waits
-  const most = maxBufferedEvents + 2 + story.asked.size;
+  // one more has its own place at the end, and some may be on their way; those of one step count as read at once while the
+  // loop waits
+  const most = maxBufferedEvents + 1 + story.plan.readers.ahead + story.asked.size;
   let waiting = 0;
   for (const fact of story.facts) {
     if ('event' in fact) waiting++;

@@ -27,6 +27,8 @@ export interface Readers {
   readonly leaves: readonly number[];
   /** Whether the loop takes its time with an event. */
   readonly dawdles: readonly boolean[];
+  /** How many events the loop asks for at a time: a `for await`, where that is one. */
+  readonly ahead: number;
 }
 
 export interface Plan {
@@ -44,8 +46,8 @@ export interface Plan {
   readonly flushes: readonly Answer[];
   readonly sends: readonly Answer[];
   readonly code: readonly Code[];
-  /** Whether the driver yields events out of an async generator. */
-  readonly generates: boolean;
+  /** How the driver yields events: out of a queue, out of an async generator, or, where one is there, without a promise. */
+  readonly yields: 'queued' | 'generated' | 'plain';
   /** Whether inputs are judged asynchronously. */
   readonly judgesLater: boolean;
   readonly approvals: readonly { readonly approve: boolean; readonly when: 'within the step' | 'later' | 'never' }[];
@@ -121,7 +123,7 @@ export const plan: fc.Arbitrary<Plan> = fc
       }),
       { minLength: 1, maxLength: 8 },
     ),
-    generates: fc.boolean(),
+    yields: fc.constantFrom('queued', 'generated', 'plain'),
     judgesLater: fc.boolean(),
     approvals: fc.array(
       fc.record({
@@ -134,6 +136,7 @@ export const plan: fc.Arbitrary<Plan> = fc
       who: fc.constantFrom('loop', 'subscriber', 'late subscriber', 'both', 'both'),
       leaves: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 3 }),
       dawdles: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
+      ahead: fc.constantFrom(1, 1, 2, 3),
     }),
     within: fc.array(
       fc.record({

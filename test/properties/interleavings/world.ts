@@ -170,7 +170,7 @@ class World {
   }
 
   #driver(): BidiSession {
-    const { header, sends, publishes, close, generates } = this.#plan;
+    const { header, sends, publishes, close, yields } = this.#plan;
     const queue = this.#queue;
     const driver: BidiSession = {
       send: () => this.#answer(this.#next('send', sends), 'send'),
@@ -178,7 +178,7 @@ class World {
         const publish = this.#next('publish', publishes);
         return this.#answer(publish, 'sendToolResult', { id, output, isError });
       },
-      events: () => (generates ? generated(queue) : queue),
+      events: () => eventsOf(queue, yields),
       close: () => {
         queue.end();
         return this.#answer(close, 'close');
@@ -391,24 +391,66 @@ class World {
   }
 
   async #loop(): Promise<void> {
-    const { leaves, dawdles } = this.#plan.readers;
+    const { leaves, ahead } = this.#plan.readers;
     for (const leave of [...leaves, Number.POSITIVE_INFINITY]) {
-      let read = 0;
-      for await (const event of this.#session.events()) {
-        this.log.note({ read: event });
-        read++;
-        if (this.#next('dawdle', dawdles)) await this.#turn('read on');
-        if (read >= leave) break;
-      }
-      if (read < leave) break;
+      const isOver = ahead === 1 ? await this.#readOne(leave) : await this.#readAhead(leave, ahead);
+      if (isOver) break;
       await this.#turn('open the loop again');
     }
     this.log.note({ over: 'loop' });
   }
+
+  /** A loop that leaves after so many events. Gives whether there will be no more. */
+  async #readOne(leave: number): Promise<boolean> {
+    let read = 0;
+    for await (const event of this.#session.events()) {
+      this.log.note({ read: event });
+      if (this.#dawdles()) await this.#turn('read on');
+      read++;
+      if (read >= leave) return false;
+    }
+    return true;
+  }
+
+  /** The same by hand, with several questions open at a time. */
+  async #readAhead(leave: number, ahead: number): Promise<boolean> {
+    const iterator = this.#session.events()[Symbol.asyncIterator]();
+    const asked = Array.from({ length: ahead }, () => iterator.next());
+    for (let read = 0; read < leave; read++) {
+      const result = await (asked.shift() as (typeof asked)[number]);
+      if (result.done) return true;
+      this.log.note({ read: result.value });
+      if (this.#dawdles()) await this.#turn('read on');
+      asked.push(iterator.next());
+    }
+    await iterator.return?.();
+    // what was asked for before may have been given before
+    for (const result of await Promise.all(asked)) if (!result.done) this.log.note({ read: result.value });
+    return false;
+  }
+
+  #dawdles(): boolean {
+    return this.#next('dawdle', this.#plan.readers.dawdles);
+  }
+}
+
+function eventsOf(queue: EventQueue<BidiEvent>, yields: Plan['yields']): AsyncIterable<BidiEvent> {
+  if (yields === 'queued') return queue;
+  return yields === 'generated' ? generated(queue) : plain(queue);
 }
 
 async function* generated(queue: EventQueue<BidiEvent>): AsyncGenerator<BidiEvent> {
   yield* queue;
+}
+
+/** What a driver written in JavaScript may do: an object that is good enough for `await`, in a promise now and then. */
+function plain(queue: EventQueue<BidiEvent>): AsyncIterable<BidiEvent> {
+  const next = (): Promise<IteratorResult<BidiEvent>> => {
+    const given = queue.next();
+    // biome-ignore lint/suspicious/noThenProperty: that is the point
+    return { then: given.then.bind(given) } as Promise<IteratorResult<BidiEvent>>;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 /** What the parts of this world throw. */
