@@ -77,5 +77,4 @@ export type DiagnosticCode =
   | 'malformed_event'
   | 'foreign_event'
   | 'abandon_failed'
-  | 'played_failed'
   | 'host_callback_threw';

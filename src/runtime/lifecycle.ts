@@ -1,19 +1,34 @@
 import type { Observable } from 'rxjs';
 import type { LifecycleEvent } from '../contract/lifecycle.js';
 import { GuardedObservable, type OnThrow } from './guarded-observable.js';
-import type { Multicast } from './multicast.js';
+import { Multicast } from './multicast.js';
 
-/**
- * What the host sees of the session's `lifecycle$`. A subscriber that throws is
- * noted once: the note comes on `lifecycle$`, so one for each throw would never
- * end.
- */
-export function observed(events: Multicast<LifecycleEvent>, onThrow: OnThrow): Observable<LifecycleEvent> {
-  let isNoted = false;
-  const noteOnce = (thrown: unknown) => {
-    if (isNoted) return;
-    isNoted = true;
-    onThrow(thrown);
-  };
-  return new GuardedObservable<LifecycleEvent>(noteOnce, (subscriber) => events.subscribe(subscriber));
+/** A session's `lifecycle$` and its source. */
+export class Lifecycle {
+  readonly events$: Observable<LifecycleEvent>;
+  // what a subscriber's operators throw at its own end is nobody's to be told
+  readonly #events = new Multicast<LifecycleEvent>(() => {});
+
+  constructor(onThrow: OnThrow) {
+    // the note of a throw comes on `lifecycle$` itself: one for each would never end
+    let isNoted = false;
+    const noteOnce = (thrown: unknown): void => {
+      if (isNoted) return;
+      isNoted = true;
+      onThrow(thrown);
+    };
+    this.events$ = new GuardedObservable(noteOnce, (subscriber) => this.#events.subscribe(subscriber));
+  }
+
+  get observed(): boolean {
+    return this.#events.observed;
+  }
+
+  next(event: LifecycleEvent): void {
+    this.#events.next(event);
+  }
+
+  complete(): void {
+    this.#events.complete();
+  }
 }

@@ -51,8 +51,7 @@ import { closeDriver, connect, performAct } from './driver-calls.js';
 import { type PlainReport, plainReportOf, readFarEvent } from './far-event.js';
 import { type FarReader, FarStream } from './far-stream.js';
 import { type PendingAct, PendingActs } from './host-acts.js';
-import { observed } from './lifecycle.js';
-import { Multicast } from './multicast.js';
+import { Lifecycle } from './lifecycle.js';
 import type { SessionSettings } from './options.js';
 import { reportEnd, reportFarEvent } from './reports.js';
 import { SessionEnd } from './session-end.js';
@@ -84,7 +83,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   #stopListening: (() => void) | undefined;
   #start: { resolve(): void; reject(error: unknown): void } | undefined;
   #end: SessionEnd | undefined;
-  #lifecycle: Multicast<LifecycleEvent> | undefined;
+  #lifecycle: Lifecycle | undefined;
 
   constructor(settings: SessionSettings, inspect?: InspectionObserver, journal?: IntentLog) {
     this.settings = settings;
@@ -129,11 +128,10 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
 
   get lifecycle$(): Observable<LifecycleEvent> {
     if (this.#lifecycle === undefined) {
-      // what a subscriber's operators throw at its own end is nobody's to be told
-      this.#lifecycle = new Multicast(() => {});
+      this.#lifecycle = new Lifecycle((thrown) => this.threw(thrown));
       if (this.#end?.report !== undefined) this.#lifecycle.complete();
     }
-    return observed(this.#lifecycle, (thrown) => this.threw(thrown));
+    return this.#lifecycle.events$;
   }
 
   calls(): CallReport[] {

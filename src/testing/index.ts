@@ -1,15 +1,4 @@
 /** What tests of hosts and drivers need: a scripted far side, the runtime in virtual time, order checkers. */
-export { parseScenario } from '../scenario/parse.js';
-export { printScenario, printTraceLine } from '../scenario/print.js';
-export type {
-  Scenario,
-  ScenarioHeader,
-  ScenarioStep,
-  Step,
-  TimelineEntry,
-  TraceEvent,
-  TraceLine,
-} from '../scenario/scenario.js';
 export {
   type DriverAnswer,
   type DriverCall,
@@ -17,6 +6,27 @@ export {
   type ScriptedProviderOptions,
   scriptedProvider,
 } from '../providers/scripted/index.js';
+export { parseScenario } from '../scenario/parse.js';
+export { printScenario, printTraceLine } from '../scenario/print.js';
+export type {
+  CallStates,
+  ExpectedLine,
+  RefusedAct,
+  Scenario,
+  ScenarioHeader,
+  ScenarioJournal,
+  ScenarioOptions,
+  ScenarioProvider,
+  ScenarioStep,
+  ScenarioTool,
+  Step,
+  TimelineEntry,
+  TraceEvent,
+  TraceLine,
+} from '../scenario/scenario.js';
+export { drawTimeline } from '../scenario/timeline.js';
+export { violationsOf } from './check-trace.js';
+export { expectLegal } from './expect-legal.js';
 export { type Simulation, simulate, type Unmet } from './simulate.js';
 export { ImpossibleStep, Simulator } from './simulator.js';
 export { VirtualClock } from './virtual-clock.js';
