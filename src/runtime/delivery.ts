@@ -101,7 +101,10 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   }
 
   get events$(): Observable<BidiTurnEvent> {
-    this.#events$ ??= new GuardedObservable<BidiTurnEvent>(this.#onThrow, (subscriber) => this.#subscribe(subscriber));
+    this.#events$ ??= new GuardedObservable<BidiTurnEvent>(
+      () => this.#onThrow,
+      (subscriber) => this.#subscribe(subscriber),
+    );
     return this.#events$;
   }
 

@@ -1,5 +1,4 @@
 import { Observable, type Observer, type Operator, type Subscriber, type Subscription, type TeardownLogic } from 'rxjs';
-
 import { attempt } from './attempt.js';
 
 /** Is told what a host callback threw. */
@@ -7,19 +6,21 @@ export type OnThrow = (thrown: unknown) => void;
 
 /**
  * An observable whose subscribers cannot harm anybody: what a handler throws
- * goes to `onThrow`, where plain RxJS would throw it again on a bare stack and
- * end the process. Holds for whatever operators are piped behind it, too.
+ * goes to the `OnThrow` of its subscription, where plain RxJS would throw it
+ * again on a bare stack and end the process. Holds for whatever operators are
+ * piped behind it, too.
  */
 export class GuardedObservable<Value> extends Observable<Value> {
-  readonly #onThrow: OnThrow;
+  readonly #watch: () => OnThrow;
 
-  constructor(onThrow: OnThrow, subscribe?: (subscriber: Subscriber<Value>) => TeardownLogic) {
+  /** `watch` is asked once for each subscription. */
+  constructor(watch: () => OnThrow, subscribe?: (subscriber: Subscriber<Value>) => TeardownLogic) {
     super(subscribe);
-    this.#onThrow = onThrow;
+    this.#watch = watch;
   }
 
   override lift<Out>(operator?: Operator<Value, Out>): Observable<Out> {
-    const lifted = new GuardedObservable<Out>(this.#onThrow);
+    const lifted = new GuardedObservable<Out>(this.#watch);
     lifted.source = this as unknown as Observable<Value>;
     if (operator !== undefined) lifted.operator = operator as Operator<unknown, Out>;
     return lifted;
@@ -42,13 +43,13 @@ export class GuardedObservable<Value> extends Observable<Value> {
       typeof first === 'object' && first !== null
         ? (first as Handlers<Value>)
         : { next: first ?? undefined, error: error ?? undefined, complete: complete ?? undefined };
+    const onThrow = this.#watch();
     // an asynchronous handler's rejection is a throw as well
-    const guard = (call: () => unknown) => attempt(call, () => {}, this.#onThrow);
+    const guard = (call: () => unknown) => attempt(call, () => {}, onThrow);
     return super.subscribe({
       next: (value) => guard(() => observer.next?.(value)),
       // what an operator of the host threw, where the host wants no errors, is noted
-      error: (failure) =>
-        guard(() => (observer.error === undefined ? this.#onThrow(failure) : observer.error(failure))),
+      error: (failure) => guard(() => (observer.error === undefined ? onThrow(failure) : observer.error(failure))),
       complete: () => guard(() => observer.complete?.()),
     });
   }

@@ -10,12 +10,14 @@ export class Lifecycle {
   readonly #events = new Multicast<LifecycleEvent>(() => {});
 
   constructor(onThrow: OnThrow) {
-    // the note of a throw comes on `lifecycle$` itself: one for each would never end
-    let isNoted = false;
-    const noteOnce = (thrown: unknown): void => {
-      if (isNoted) return;
-      isNoted = true;
-      onThrow(thrown);
+    // the note of a throw comes on `lifecycle$` itself: more than one for a subscriber would never end
+    const noteOnce = (): OnThrow => {
+      let isNoted = false;
+      return (thrown) => {
+        if (isNoted) return;
+        isNoted = true;
+        onThrow(thrown);
+      };
     };
     this.events$ = new GuardedObservable(noteOnce, (subscriber) => this.#events.subscribe(subscriber));
   }
