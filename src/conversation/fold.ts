@@ -11,7 +11,7 @@ import { ConversationNames } from './names.js';
 import { type ConversationMode, type ConversationPolicies, policiesOf, transactionRules } from './policies.js';
 import { type FoldParts, FoldState, nothingInterrupted, type StreamState, streamOf } from './state.js';
 import { emptyTree } from './tree.js';
-import { type Folded, noSteps, Turn } from './turn.js';
+import { Folded, Turn } from './turn.js';
 
 /** How to fold. */
 export interface FoldOptions {
@@ -71,8 +71,8 @@ export function createFold(options: FoldOptions = {}): Fold {
       const parts = partsOf(state);
       const own = streamOf(parts, stream);
       if (own === undefined) throw new InvalidInputError('stream', 'the number of a stream that is open', stream);
-      const received = readInput(input);
-      if (own.isHalted) return { state, change: undefined, error: undefined, steps: noSteps };
+      const received = readInput(input, traceActions);
+      if (own.isHalted) return new Folded(state, undefined, undefined);
       return new Turn(config, state, stream, own, received).take();
     },
     open(state, stream) {

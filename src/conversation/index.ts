@@ -22,6 +22,7 @@ export { resultOf } from './result.js';
 export type { ConversationState } from './state.js';
 export { FoldState } from './state.js';
 export { toEvents } from './to-events.js';
-export type { Folded, FoldStep } from './turn.js';
+export type { FoldStep } from './turn.js';
+export { Folded } from './turn.js';
 export type { EarlierConversation, TaskState, TaskStatusName } from './views.js';
 export { MessageList, TaskMap } from './views.js';

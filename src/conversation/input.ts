@@ -1,7 +1,7 @@
 /** What a fold takes: events, and what becomes of the input that they come from. */
 import type { ResponseStreamEventType } from '../../machines/index.js';
 import type { ResponseEvent } from '../../proto/index.js';
-import { InvalidInputError } from '../contract/errors.js';
+import { InvalidInputError, isCommitpointError, messageOf } from '../contract/errors.js';
 import { isDone } from './finish.js';
 import type { ConversationNames, InitIds } from './names.js';
 import { type ReceivedEvent, readEvent } from './received.js';
@@ -28,22 +28,31 @@ export type Received =
       readonly message: string;
     };
 
-/** Reads an input. @throws {InvalidInputError} for what is neither a ResponseEvent nor an end */
-export function readInput(input: unknown): Received {
-  const end = endOf(input);
-  return end === undefined ? readEvent(input) : end;
+/**
+ * Reads an input.
+ *
+ * @param keepsSources whether to keep actions as they came
+ * @throws {InvalidInputError} for what is neither a ResponseEvent nor an end
+ */
+export function readInput(input: unknown, keepsSources: boolean): Received {
+  try {
+    return endOf(input) ?? readEvent(input, keepsSources);
+  } catch (error) {
+    if (isCommitpointError(error)) throw error;
+    // a getter that throws, a proxy that was revoked, a message within itself
+    throw new InvalidInputError(`response event (reading it threw: ${messageOf(error)})`, 'a ResponseEvent', input);
+  }
 }
 
 function endOf(input: unknown): Received | undefined {
-  // an event is told by its type, so that no event is asked for a key that it has not
+  // an event is told by its type name, so that it is asked for no key that it has not
   if (typeof input !== 'object' || input === null || '$typeName' in input || !('end' in input)) return undefined;
-  const { end } = input;
+  const { end, message } = input as { readonly end: unknown; readonly message?: unknown };
   if (end === 'eof' || end === 'cancel') return { type: 'end', end, message: '' };
   if (end !== 'error' && end !== 'bad_frame') {
     throw new InvalidInputError('end of the input', 'eof, error, bad_frame or cancel', end);
   }
-  const message = 'message' in input && typeof input.message === 'string' ? input.message : '';
-  return { type: 'end', end, message };
+  return { type: 'end', end, message: typeof message === 'string' ? message : '' };
 }
 
 const endTypes = {

@@ -50,12 +50,12 @@ export function policiesOf(
     chosen[name] = value;
   }
   const { nested, onDoomedCommit, onFailure, onCancel } = chosen as Partial<ConversationPolicies>;
-  return {
+  return Object.freeze({
     nested: nested ?? 'ignore',
     onDoomedCommit: onDoomedCommit ?? 'rollback',
     onFailure: onFailure ?? (mode === 'warp' ? 'commit' : 'rollback'),
     onCancel: onCancel ?? 'commit',
-  };
+  });
 }
 
 function isPolicy(name: string): name is keyof ConversationPolicies {

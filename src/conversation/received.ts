@@ -21,8 +21,9 @@ import {
   type TaskStatus,
   TaskStatusSchema,
 } from '../../proto/index.js';
-import { InvalidInputError, isCommitpointError, messageOf } from '../contract/errors.js';
 import { type FinishReport, readFinish } from './finish.js';
+import { deltasOf } from './mask/deltas.js';
+import { maskOf, type ResolvedMask } from './mask/path.js';
 import { adoptMessage, adoptUnknown, emptyList, type Fields, noChoice, planOf } from './message/plan.js';
 import { refuse } from './message/refuse.js';
 import { adoptString } from './message/scalar.js';
@@ -30,7 +31,7 @@ import { adoptString } from './message/scalar.js';
 /** An event, as the fold takes it. */
 export type ReceivedEvent =
   | { readonly type: 'init'; readonly conversationId: string; readonly requestId: string }
-  /** `sources`: the actions as they came, not read again. */
+  /** `sources`: the actions as they came, not read again; none where they are not wanted. */
   | {
       readonly type: 'actions';
       readonly actions: readonly ReceivedAction[];
@@ -45,13 +46,7 @@ export type ReceivedAction =
   | { readonly type: 'updateTaskStatus'; readonly taskId: string; readonly status: TaskStatus | undefined }
   | { readonly type: 'updateTaskDescription' | 'updateTaskSummary'; readonly taskId: string; readonly text: string }
   | { readonly type: 'addMessagesToTask'; readonly taskId: string; readonly messages: readonly Message[] }
-  | {
-      readonly type: 'updateTaskMessage' | 'appendToMessageContent';
-      readonly taskId: string;
-      readonly message: Message | undefined;
-      /** Paths of the mask, in snake case. */
-      readonly paths: readonly string[] | undefined;
-    }
+  | ReceivedChange
   | { readonly type: 'showSuggestions'; readonly suggestions: Suggestions }
   | { readonly type: 'beginTransaction' }
   | { readonly type: 'commitTransaction' }
@@ -59,18 +54,26 @@ export type ReceivedAction =
   | { readonly type: 'startNewConversation'; readonly from: string }
   | { readonly type: 'none'; readonly action: ClientAction };
 
-/** Reads an event. @throws {InvalidInputError} when it is no ResponseEvent */
-export function readEvent(event: unknown): ReceivedEvent {
-  try {
-    return eventFrom(event);
-  } catch (error) {
-    if (isCommitpointError(error)) throw error;
-    // a getter that throws, a proxy that was revoked, a message within itself
-    throw new InvalidInputError(`response event (reading it threw: ${messageOf(error)})`, 'a ResponseEvent', event);
-  }
+/** A change of a message, as the fold takes it. */
+export interface ReceivedChange {
+  readonly type: 'updateTaskMessage' | 'appendToMessageContent';
+  readonly taskId: string;
+  readonly mask: ResolvedMask | undefined;
+  /** `undefined` where there was no message. */
+  readonly messageId: string | undefined;
+  /** The message; `undefined` where there was none, and where `deltas` are all that is taken from it. */
+  readonly patch: Message | undefined;
+  /** For an append whose paths lead to one text each: those texts. */
+  readonly deltas: readonly string[] | undefined;
 }
 
-function eventFrom(event: unknown): ReceivedEvent {
+/**
+ * Reads an event.
+ *
+ * @param keepsSources whether to keep the actions as they came
+ * @throws {InvalidInputError} when it is no ResponseEvent, and whatever reading it throws
+ */
+export function readEvent(event: unknown, keepsSources: boolean): ReceivedEvent {
   const { $typeName, type, $unknown } = fieldsOf(event, 'a ResponseEvent');
   if ($typeName !== ResponseEventSchema.typeName) refuse('$typeName', ResponseEventSchema.typeName, $typeName);
   const { case: name, value } = fieldsOf(type, 'its type: a case and its value');
@@ -80,7 +83,7 @@ function eventFrom(event: unknown): ReceivedEvent {
       return { type: 'init', conversationId: text(conversationId), requestId: text(requestId) };
     }
     case 'clientActions':
-      return actionsFrom(fieldsOf(value, 'ClientActions')['actions']);
+      return actionsFrom(fieldsOf(value, 'ClientActions')['actions'], keepsSources);
     case 'finished':
       return { type: 'finished', report: readFinish(value) };
     case undefined:
@@ -91,14 +94,14 @@ function eventFrom(event: unknown): ReceivedEvent {
   }
 }
 
-function actionsFrom(value: unknown): ReceivedEvent {
+function actionsFrom(value: unknown, keepsSources: boolean): ReceivedEvent {
   if (!Array.isArray(value)) refuse('actions', 'an array', value);
   const actions: ReceivedAction[] = [];
   const sources: ClientAction[] = [];
   for (let index = 0; index < value.length; index++) {
     const source: unknown = value[index];
     actions.push(actionFrom(source));
-    sources.push(source as ClientAction);
+    if (keepsSources) sources.push(source as ClientAction);
   }
   return { type: 'actions', actions, sources };
 }
@@ -129,15 +132,9 @@ function actionFrom(action: unknown): ReceivedAction {
       return { type: 'addMessagesToTask', taskId: text(taskId), messages: messagesFrom(messages) };
     }
     case 'updateTaskMessage':
-    case 'appendToMessageContent': {
-      const { taskId, message, mask } = given;
-      return {
-        type: name as 'updateTaskMessage' | 'appendToMessageContent',
-        taskId: text(taskId),
-        message: optional<Message>(MessageSchema, message),
-        paths: mask === undefined || mask === null ? undefined : pathsFrom(mask),
-      };
-    }
+      return changeFrom('updateTaskMessage', given);
+    case 'appendToMessageContent':
+      return changeFrom('appendToMessageContent', given);
     case 'showSuggestions':
       return { type: 'showSuggestions', suggestions: optional<Suggestions>(SuggestionsSchema, given) as Suggestions };
     case 'beginTransaction':
@@ -151,6 +148,22 @@ function actionFrom(action: unknown): ReceivedAction {
     default:
       return refuse('action', 'an action that the schema names', name);
   }
+}
+
+function changeFrom(type: ReceivedChange['type'], given: Fields): ReceivedChange {
+  const { taskId: id, message, mask: paths } = given;
+  const taskId = text(id);
+  const mask = paths === undefined || paths === null ? undefined : maskOf(pathsFrom(paths));
+  if (message === undefined || message === null) {
+    return { type, taskId, mask, messageId: undefined, patch: undefined, deltas: undefined };
+  }
+  if (type === 'appendToMessageContent' && mask?.isPlain) {
+    const fields = fieldsOf(message, 'a Message');
+    const messageId = text(fields['id']);
+    return { type, taskId, mask, messageId, patch: undefined, deltas: deltasOf(mask, fields) };
+  }
+  const patch = optional<Message>(MessageSchema, message) as Message;
+  return { type, taskId, mask, messageId: patch.id, patch, deltas: undefined };
 }
 
 type Schema = Parameters<typeof planOf>[0];

@@ -73,13 +73,27 @@ export type FoldStep =
     };
 
 /** What a step of the fold gives. */
-export interface Folded {
+export class Folded {
   readonly state: FoldState;
-  /** What to tell subscribers; `undefined` where nothing happened: an end after the end, anything after a strict failure. */
-  readonly change: ConversationChange | undefined;
   /** Under `strict`: the diagnostic that has failed the stream. */
   readonly error: ConversationError | undefined;
   readonly steps: readonly FoldStep[];
+  readonly #turn: Turn | undefined;
+  #change: ConversationChange | undefined;
+
+  /** @internal */
+  constructor(state: FoldState, turn: Turn | undefined, error: ConversationError | undefined) {
+    this.state = state;
+    this.error = error;
+    this.steps = turn?.steps ?? noSteps;
+    this.#turn = turn;
+  }
+
+  /** What to tell subscribers; `undefined` where nothing happened: an end after the end, anything after a strict failure. */
+  get change(): ConversationChange | undefined {
+    this.#change ??= this.#turn?.change();
+    return this.#change;
+  }
 }
 
 /** What a turn needs to know of its fold. */
@@ -102,7 +116,29 @@ class Halt {
 const weights: Record<ChangeKind, number> = { applied: 0, begun: 1, committed: 2, rolled_back: 3, ended: 4 };
 
 /** What a turn moves, and a strict failure puts back. */
-interface Moving {
+type Moving = Pick<
+  Turn,
+  | 'tree'
+  | 'levels'
+  | 'bases'
+  | 'owner'
+  | 'names'
+  | 'diverged'
+  | 'snapshot'
+  | 'init'
+  | 'finished'
+  | 'interrupted'
+  | 'diagnosticsBefore'
+  | 'kind'
+  | 'hasEnded'
+>;
+
+export class Turn implements Teller {
+  readonly #config: TurnConfig;
+  readonly #state: FoldState;
+  readonly #stream: number;
+  readonly #own: StreamState;
+  readonly #received: Received;
   tree: Tree;
   levels: FoldParts['levels'];
   bases: readonly Tree[];
@@ -114,17 +150,8 @@ interface Moving {
   finished: StreamState['finished'];
   interrupted: readonly string[];
   diagnosticsBefore: number;
-  kind: ChangeKind;
-  hasEnded: boolean;
-}
-
-export class Turn implements Teller {
-  readonly #config: TurnConfig;
-  readonly #state: FoldState;
-  readonly #stream: number;
-  readonly #own: StreamState;
-  readonly #received: Received;
-  #now: Moving;
+  kind: ChangeKind = 'applied';
+  hasEnded = false;
   #log: DiagnosticLog;
   /** The action at hand; `undefined` for what is about the event as a whole. */
   #action: number | undefined;
@@ -133,45 +160,41 @@ export class Turn implements Teller {
   /** What the last rollback has put back. */
   #restored: Tree | undefined;
   /** Under `strict`: how it stood before the action at hand. */
-  #before: { readonly now: Moving; readonly steps: number } | undefined;
+  #before: { readonly moving: Moving; readonly steps: number } | undefined;
 
   constructor(config: TurnConfig, state: FoldState, stream: number, own: StreamState, received: Received) {
-    const { tree, levels, bases, owner, names, diverged, log } = state.parts;
-    const { snapshot, init, finished, interrupted, diagnosticsBefore } = own;
+    const { parts } = state;
     this.#config = config;
     this.#state = state;
     this.#stream = stream;
     this.#own = own;
     this.#received = received;
-    this.#log = log;
-    this.#now = {
-      tree,
-      levels,
-      bases,
-      owner,
-      names,
-      diverged,
-      snapshot,
-      init,
-      finished,
-      interrupted,
-      diagnosticsBefore,
-      kind: 'applied',
-      hasEnded: false,
-    };
+    this.tree = parts.tree;
+    this.levels = parts.levels;
+    this.bases = parts.bases;
+    this.owner = parts.owner;
+    this.names = parts.names;
+    this.diverged = parts.diverged;
+    this.snapshot = own.snapshot;
+    this.init = own.init;
+    this.finished = own.finished;
+    this.interrupted = own.interrupted;
+    this.diagnosticsBefore = own.diagnosticsBefore;
+    this.#log = parts.log;
+  }
+
+  get steps(): readonly FoldStep[] {
+    return this.#steps ?? noSteps;
   }
 
   take(): Folded {
     const error = this.#config.mode === 'strict' ? this.#runStrictly() : this.#run();
-    if (!countsAsEvent(this.#received) && !this.#now.hasEnded) {
-      return { state: this.#state, change: undefined, error: undefined, steps: noSteps };
-    }
-    const state = this.#stateNow(error !== undefined);
-    return { state, change: this.#change(), error, steps: this.#steps ?? noSteps };
+    if (!countsAsEvent(this.#received) && !this.hasEnded) return new Folded(this.#state, undefined, undefined);
+    return new Folded(this.#stateNow(error !== undefined), this, error);
   }
 
   #run(): undefined {
-    this.#stepStream(typeOf(this.#received, this.#now.names, this.#now.init));
+    this.#stepStream(typeOf(this.#received, this.names, this.init));
     return undefined;
   }
 
@@ -181,8 +204,8 @@ export class Turn implements Teller {
       return this.#run();
     } catch (halt) {
       if (!(halt instanceof Halt)) throw halt;
-      const { now, steps } = this.#before as { readonly now: Moving; readonly steps: number };
-      this.#now = now;
+      const { moving, steps } = this.#before as { readonly moving: Moving; readonly steps: number };
+      Object.assign(this, moving);
       this.#steps?.splice(steps);
       this.#action = undefined;
       this.#note(halt.diagnostic);
@@ -192,14 +215,17 @@ export class Turn implements Teller {
   }
 
   #remember(): void {
-    this.#before = { now: { ...this.#now }, steps: this.#steps?.length ?? 0 };
+    const { tree, levels, bases, owner, names, diverged, snapshot, init, finished, interrupted } = this;
+    const { diagnosticsBefore, kind, hasEnded } = this;
+    const stream = { snapshot, init, finished, interrupted, diagnosticsBefore };
+    const moving = { tree, levels, bases, owner, names, diverged, ...stream, kind, hasEnded };
+    this.#before = { moving, steps: this.#steps?.length ?? 0 };
   }
 
   #stepStream(type: ResponseStreamEventType): void {
-    const now = this.#now;
-    const { snapshot, effects } = responseStreamStepper.step(now.snapshot, type);
-    if (snapshot !== now.snapshot) {
-      now.snapshot = snapshot;
+    const { snapshot, effects } = responseStreamStepper.step(this.snapshot, type);
+    if (snapshot !== this.snapshot) {
+      this.snapshot = snapshot;
       this.#step({ of: 'stream', stream: this.#stream, type, snapshot });
     }
     for (const effect of effects) {
@@ -211,7 +237,7 @@ export class Turn implements Teller {
           this.#startRequest();
           break;
         case 'resumeRequest':
-          now.interrupted = nothingInterrupted;
+          this.interrupted = nothingInterrupted;
           break;
         case 'nameConversation':
           this.#nameConversation();
@@ -220,13 +246,13 @@ export class Turn implements Teller {
           this.#applyActions();
           break;
         case 'recordFinish':
-          if (this.#received.type === 'finished') now.finished = this.#received.report;
+          if (this.#received.type === 'finished') this.finished = this.#received.report;
           break;
         case 'closeTransactions':
           this.#close((effect.params as { readonly as: TransactionEnd }).as);
           break;
         case 'endRequest':
-          now.hasEnded = true;
+          this.hasEnded = true;
           this.#weigh('ended');
           break;
       }
@@ -241,27 +267,25 @@ export class Turn implements Teller {
   #startRequest(): void {
     if (this.#received.type !== 'init') return;
     const { conversationId, requestId } = this.#received;
-    this.#now.init = { conversationId, requestId };
-    this.#now.finished = null;
-    this.#now.interrupted = nothingInterrupted;
-    this.#now.diagnosticsBefore = this.#log.count;
+    this.init = { conversationId, requestId };
+    this.finished = null;
+    this.interrupted = nothingInterrupted;
+    this.diagnosticsBefore = this.#log.count;
     this.#nameConversation();
   }
 
   #nameConversation(): void {
-    if (this.#received.type === 'init') this.#now.names = this.#now.names.named(this.#received.conversationId);
+    if (this.#received.type === 'init') this.names = this.names.named(this.#received.conversationId);
   }
 
   #applyActions(): void {
     if (this.#received.type !== 'actions') return;
-    const { actions, sources } = this.#received;
-    const { mode, traceActions } = this.#config;
+    const { actions } = this.#received;
+    const { mode } = this.#config;
     for (let index = 0; index < actions.length; index++) {
       this.#action = index;
       if (mode === 'strict') this.#remember();
-      const before = this.#now.tree;
       const hasFailed = !this.#apply(actions[index] as ReceivedAction);
-      if (traceActions && this.#now.tree !== before) this.#traceAction(index, sources[index] as ClientAction);
       if (hasFailed && mode === 'warp') break;
     }
     this.#action = undefined;
@@ -269,9 +293,8 @@ export class Turn implements Teller {
 
   /** Whether the action did not fail. */
   #apply(action: ReceivedAction): boolean {
-    const now = this.#now;
     const { rules, mode } = this.#config;
-    const isOthers = now.levels.length > 0 && now.owner !== this.#stream;
+    const isOthers = this.levels.length > 0 && this.owner !== this.#stream;
     switch (action.type) {
       case 'none':
         return this.#tellOfNothing(action.action);
@@ -279,18 +302,18 @@ export class Turn implements Teller {
       case 'rollbackTransaction': {
         const how = action.type === 'commitTransaction' ? 'commit' : 'rollback';
         if (isOthers) return this.#perform(closeTransaction([], rules, how));
-        return this.#move(closeTransaction(now.levels, rules, how));
+        return this.#move(closeTransaction(this.levels, rules, how));
       }
     }
     if (isOthers) return this.#fail(new Failed('transaction_busy', 'another stream has a transaction open'));
     switch (action.type) {
       case 'beginTransaction':
-        now.owner = this.#stream;
-        return this.#move(beginTransaction(now.levels, rules));
+        this.owner = this.#stream;
+        return this.#move(beginTransaction(this.levels, rules));
       case 'startNewConversation':
         return this.#settle(this.#split(action.from));
       default:
-        return this.#settle(applyAction(now.tree, action, mode === 'warp' ? 'warp' : 'whole', this));
+        return this.#settle(applyAction(this.tree, action, mode === 'warp' ? 'warp' : 'whole', this));
     }
   }
 
@@ -299,49 +322,48 @@ export class Turn implements Teller {
     if (numbers === undefined) this.#tell('empty_action', 'an action without a case', undefined);
     else {
       this.#tell('unknown_action', `field ${numbers}`, action);
-      this.#now.diverged = true;
+      this.diverged = true;
     }
     return true;
   }
 
   #split(from: string): Outcome {
-    const now = this.#now;
     const failed = new Failed('unknown_message', `a new conversation from message ${quoted(from)}`);
-    if (now.tree.placeOf(from) === undefined) return failed;
+    if (this.tree.placeOf(from) === undefined) return failed;
     this.#close('split');
     // a doomed transaction was rolled back, and the message may have gone with it
-    const at = now.tree.placeOf(from);
+    const at = this.tree.placeOf(from);
     if (at === undefined) return failed;
-    now.names = now.names.splitOff();
-    return splitOff(now.tree, from, at);
+    this.names = this.names.splitOff();
+    return splitOff(this.tree, from, at);
   }
 
   #settle(outcome: Outcome): boolean {
     if (outcome instanceof Failed) return this.#fail(outcome);
-    this.#now.tree = outcome;
+    if (outcome === this.tree) return true;
+    this.tree = outcome;
+    if (this.#config.traceActions) this.#traceAction();
     return true;
   }
 
   /** A failing action dooms the stream's own transaction; without one the conversation diverges. */
   #fail({ code, detail }: Failed): false {
     this.tell(code, detail);
-    const now = this.#now;
-    if (now.levels.length === 0 || now.owner !== this.#stream) now.diverged = true;
-    else this.#move(failAction(now.levels, this.#config.rules));
+    if (this.levels.length === 0 || this.owner !== this.#stream) this.diverged = true;
+    else this.#move(failAction(this.levels, this.#config.rules));
     return false;
   }
 
   /** The stream's own transactions end. */
   #close(end: TransactionEnd): void {
-    const now = this.#now;
-    const [base] = now.bases;
-    if (base === undefined || now.owner !== this.#stream) return;
-    this.#move(endTransactions(now.levels, this.#config.rules, end));
-    if (end === 'host_cancel') now.interrupted = touchedMessages(base, now.tree);
+    const [base] = this.bases;
+    if (base === undefined || this.owner !== this.#stream) return;
+    this.#move(endTransactions(this.levels, this.#config.rules, end));
+    if (end === 'host_cancel') this.interrupted = touchedMessages(base, this.tree);
   }
 
   #move(stepped: LevelsStepped): boolean {
-    this.#now.levels = stepped.levels;
+    this.levels = stepped.levels;
     for (const { level, type, snapshot } of stepped.steps) {
       this.#step({ of: 'transaction', stream: this.#stream, level, type, snapshot });
     }
@@ -350,29 +372,28 @@ export class Turn implements Teller {
 
   /** Does what the levels ask for. Gives whether no Begin was refused by it. */
   #perform({ asked }: LevelsStepped): boolean {
-    const now = this.#now;
     let succeeded = true;
     for (const effect of asked) {
       switch (effect.type) {
         case 'report':
           this.tell(effect.note, wordsOf(effect.note, this.#received));
-          if (effect.note === 'doomed_commit') now.diverged = true;
+          if (effect.note === 'doomed_commit') this.diverged = true;
           break;
         case 'opened':
-          now.bases = [...now.bases, now.tree];
+          this.bases = [...this.bases, this.tree];
           this.#weigh('begun');
           break;
         case 'refuseBegin':
           succeeded = false;
           break;
         case 'keep':
-          now.bases = now.bases.slice(0, effect.level);
+          this.bases = this.bases.slice(0, effect.level);
           this.#weigh('committed');
           break;
         case 'restore':
-          now.tree = now.bases[effect.level] as Tree;
-          this.#restored = now.tree;
-          now.bases = now.bases.slice(0, effect.level);
+          this.tree = this.bases[effect.level] as Tree;
+          this.#restored = this.tree;
+          this.bases = this.bases.slice(0, effect.level);
           this.#weigh('rolled_back');
           break;
       }
@@ -381,7 +402,7 @@ export class Turn implements Teller {
   }
 
   #weigh(kind: ChangeKind): void {
-    if (weights[kind] > weights[this.#now.kind]) this.#now.kind = kind;
+    if (weights[kind] > weights[this.kind]) this.kind = kind;
   }
 
   #step(step: FoldStep): void {
@@ -389,8 +410,11 @@ export class Turn implements Teller {
     else this.#steps.push(step);
   }
 
-  #traceAction(index: number, action: ClientAction): void {
+  #traceAction(): void {
+    if (this.#received.type !== 'actions' || this.#action === undefined) return;
+    const action = this.#received.sources[this.#action] as ClientAction;
     const state = this.#stateNow(false);
+    const index = this.#action;
     this.#step({ of: 'action', stream: this.#stream, index, action, state: () => state.conversation });
   }
 
@@ -418,8 +442,8 @@ export class Turn implements Teller {
   }
 
   #stateNow(isHalted: boolean): FoldState {
-    const { tree, levels, bases, owner, names, diverged } = this.#now;
-    const { snapshot, init, finished, interrupted, diagnosticsBefore } = this.#now;
+    const { tree, levels, bases, owner, names, diverged } = this;
+    const { snapshot, init, finished, interrupted, diagnosticsBefore } = this;
     const log = this.#log;
     const events = this.#own.events + (countsAsEvent(this.#received) ? 1 : 0);
     const own = { snapshot, init, events, finished, interrupted, diagnosticsBefore, isHalted };
@@ -431,8 +455,9 @@ export class Turn implements Teller {
     return new FoldState({ tree, levels, bases, owner, names, diverged, log, first, others: further });
   }
 
-  #change(): ConversationChange {
-    const { kind, hasEnded, tree } = this.#now;
+  /** What to tell subscribers of it. */
+  change(): ConversationChange {
+    const { kind, hasEnded, tree } = this;
     const told = this.#told === undefined ? noDiagnostics : Object.freeze(this.#told);
     const end = hasEnded ? this.#end() : undefined;
     const before = this.#state.parts.tree;
@@ -440,7 +465,7 @@ export class Turn implements Teller {
   }
 
   #end(): RequestEnd {
-    const { snapshot, names, init, finished, interrupted, diagnosticsBefore, tree } = this.#now;
+    const { snapshot, names, init, finished, interrupted, diagnosticsBefore, tree } = this;
     const since = this.#log.list.slice(diagnosticsBefore);
     const facts = {
       phase: snapshot.value as FinalPhase,

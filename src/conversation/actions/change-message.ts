@@ -5,53 +5,45 @@
  */
 import { type Message, MessageSchema } from '../../../proto/index.js';
 import { quoted } from '../diagnostics.js';
-import { applyPath, MaskFailure, type MaskWalk } from '../mask/change.js';
-import { MaskCache, type ResolvedMask, type ResolvedPath } from '../mask/path.js';
+import { appendText, applyPath, MaskFailure, type MaskWalk } from '../mask/change.js';
+import type { ResolvedMask, ResolvedPath } from '../mask/path.js';
 import { type Fields, planOf } from '../message/plan.js';
-import type { ReceivedAction } from '../received.js';
+import type { ReceivedChange } from '../received.js';
 import type { Tree } from '../tree.js';
 import { inTask } from './messages.js';
 import { Failed, type Outcome, type Teller } from './outcome.js';
 
-type Change = Extract<ReceivedAction, { readonly type: 'updateTaskMessage' | 'appendToMessageContent' }>;
-
-const masks = new MaskCache(() => planOf(MessageSchema));
-
 /** @param rules how masks are read: as the page has them, or as the client named Warp does */
-export function changeMessage(tree: Tree, change: Change, rules: MaskWalk['rules'], teller: Teller): Outcome {
-  const { taskId, message, paths } = change;
+export function changeMessage(tree: Tree, change: ReceivedChange, rules: MaskWalk['rules'], teller: Teller): Outcome {
+  const { taskId, mask, messageId, patch } = change;
   const does = change.type === 'appendToMessageContent' ? 'append' : 'update';
   const taskPlace = tree.taskPlaceOf(taskId);
   if (taskPlace === undefined) return new Failed('unknown_task', `${does} in task ${quoted(taskId)}`);
 
-  if (paths === undefined) {
+  if (mask === undefined) {
     if (rules === 'whole') return new Failed('missing_mask', `${does} without a mask`);
     teller.tell('missing_mask', `${does} without a mask`);
     return tree;
   }
-  if (paths.length === 0) return tree;
-
-  const mask = masks.resolve(paths);
+  if (mask.paths.length === 0) return tree;
   if (mask.unknown !== undefined && rules === 'whole') {
     teller.tell('unknown_path', pathDetail(mask.unknown));
     return tree;
   }
 
-  if (message === undefined) {
+  if (messageId === undefined) {
     teller.tell('empty_action', `${does} without a message`);
     return tree;
   }
-  const place = message.id === '' ? undefined : tree.placeOf(message.id);
-  if (message.id === '' || (place === undefined && does === 'append')) {
-    return new Failed('unknown_message', `${does} of message ${quoted(message.id)}`);
+  const place = messageId === '' ? undefined : tree.placeOf(messageId);
+  if (messageId === '' || (place === undefined && does === 'append')) {
+    return new Failed('unknown_message', `${does} of message ${quoted(messageId)}`);
   }
-  if (place === undefined && rules === 'warp') return insert(tree, taskPlace, message);
+  if (place === undefined && rules === 'warp') return insert(tree, taskPlace, patch as Message);
   if (place !== undefined && place.task !== taskPlace) {
     const standsIn = tree.taskAt(place.task).task.id;
-    teller.tell(
-      'task_id_mismatch',
-      `message ${quoted(message.id)} stands in task ${quoted(standsIn)}, not ${quoted(taskId)}`,
-    );
+    const where = `message ${quoted(messageId)} stands in task ${quoted(standsIn)}, not ${quoted(taskId)}`;
+    teller.tell('task_id_mismatch', where);
   }
 
   if (does === 'append') {
@@ -60,17 +52,23 @@ export function changeMessage(tree: Tree, change: Change, rules: MaskWalk['rules
 
   const mistyped = typeFailure(mask, does, rules);
   if (mistyped !== undefined) return mistyped;
-  if (place === undefined) return insert(tree, taskPlace, message);
+  if (place === undefined) return insert(tree, taskPlace, patch as Message);
 
-  const walk: MaskWalk = {
-    does,
-    rules,
-    replaced: ({ text }) => teller.tell('oneof_mismatch', `${quoted(text)} takes the place of another member`),
-  };
   const stored = tree.messageAt(place);
-  const changed = changedBy(walk, mask, stored, message, teller);
+  const changed = changedBy(walkOf(does, rules, teller), mask, stored, change, teller);
   if (changed instanceof MaskFailure) return new Failed(changed.code, changed.detail);
   return changed === stored ? tree : tree.withMessage(place, changed);
+}
+
+const nothingReplaced = () => {};
+const wholeUpdate: MaskWalk = { does: 'update', rules: 'whole', replaced: nothingReplaced };
+const wholeAppend: MaskWalk = { does: 'append', rules: 'whole', replaced: nothingReplaced };
+
+function walkOf(does: MaskWalk['does'], rules: MaskWalk['rules'], teller: Teller): MaskWalk {
+  if (rules === 'whole') return does === 'append' ? wholeAppend : wholeUpdate;
+  const replaced = ({ text }: ResolvedPath) =>
+    teller.tell('oneof_mismatch', `${quoted(text)} takes the place of another member`);
+  return { does, rules, replaced };
 }
 
 function insert(tree: Tree, place: number, message: Message): Tree {
@@ -94,14 +92,19 @@ function changedBy(
   walk: MaskWalk,
   mask: ResolvedMask,
   stored: Message,
-  patch: Message,
+  { patch, deltas }: ReceivedChange,
   teller: Teller,
 ): Message | MaskFailure {
   const plan = planOf(MessageSchema);
   let changed = stored as unknown as Fields;
-  for (const path of walk.rules === 'warp' ? inFull(mask) : mask.paths) {
+  const paths = walk.rules === 'warp' ? inFull(mask) : mask.paths;
+  for (let at = 0; at < paths.length; at++) {
+    const path = paths[at] as ResolvedPath;
     if (path.problem === 'unknown') teller.tell('unknown_path', pathDetail(path));
-    const next = applyPath(walk, plan, changed, patch as unknown as Fields, path);
+    const next =
+      deltas === undefined
+        ? applyPath(walk, plan, changed, patch as unknown as Fields, path)
+        : appendText(walk, plan, changed, deltas[at] ?? '', path);
     if (next instanceof MaskFailure) return next;
     changed = next;
   }

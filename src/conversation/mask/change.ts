@@ -47,13 +47,26 @@ export function applyPath(
   patch: Fields,
   path: ResolvedPath,
 ): Fields | MaskFailure {
-  return new Walker(walk, path).at(plan, stored, patch, 0);
+  return new Walker(walk, path, undefined).at(plan, stored, patch, 0);
+}
+
+/** Appends one text, of a path that leads to one. */
+export function appendText(
+  walk: MaskWalk,
+  plan: MessagePlan,
+  stored: Fields,
+  delta: string,
+  path: ResolvedPath,
+): Fields | MaskFailure {
+  return new Walker(walk, path, delta).at(plan, stored, undefined, 0);
 }
 
 class Walker {
   constructor(
     readonly walk: MaskWalk,
     readonly path: ResolvedPath,
+    /** What is appended; `undefined` where the patch says it. */
+    readonly delta: string | undefined,
   ) {}
 
   /** The message with what the rest of the path does to it. */
@@ -145,7 +158,7 @@ class Walker {
   #append(plan: MessagePlan, stored: Fields, patch: Fields | undefined, field: FieldPlan): Fields | MaskFailure {
     const mismatch = this.#mismatch(stored, field);
     if (mismatch !== undefined) return mismatch;
-    const delta = (patch && read(patch, field)) as string | undefined;
+    const delta = this.delta ?? ((patch && read(patch, field)) as string | undefined);
     if (delta === undefined || delta === '') return stored;
     const text = read(stored, field) as string | undefined;
     return this.#set(plan, stored, field, text === undefined ? delta : text + delta);

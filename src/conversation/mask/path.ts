@@ -1,5 +1,7 @@
 /** Paths of a field mask, resolved on the descriptor before anything is touched. */
+import { MessageSchema } from '../../../proto/index.js';
 import type { FieldPlan, MessagePlan } from '../message/plan.js';
+import { planOf } from '../message/plan.js';
 
 /** A path of a mask. */
 export interface ResolvedPath {
@@ -25,6 +27,8 @@ export interface ResolvedMask {
   readonly repeated: readonly string[];
   /** The first that the schema does not have. */
   readonly unknown: ResolvedPath | undefined;
+  /** Each path, once, leads to one text: what an append of it takes from a patch is those texts and nothing else. */
+  readonly isPlain: boolean;
 }
 
 const identity = new Set(['id', 'task_id']);
@@ -54,40 +58,40 @@ function resolveMask(root: MessagePlan, texts: readonly string[]): ResolvedMask 
   const times = new Map<string, number>();
   for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
   const paths = [...times.keys()].map((text) => resolvePath(root, text));
+  const repeated = [...times].filter(([, count]) => count > 1).map(([text]) => text);
   return {
     texts: texts.slice(),
     paths,
-    repeated: [...times].filter(([, count]) => count > 1).map(([text]) => text),
+    repeated,
     unknown: paths.find(({ problem }) => problem === 'unknown'),
+    isPlain: repeated.length === 0 && paths.every(isText),
   };
 }
 
-/** Masks that were met, so that a streamed message resolves its mask once. Bounded: full, it begins anew. */
-export class MaskCache {
-  readonly #root: () => MessagePlan;
-  readonly #known = new Map<string, ResolvedMask>();
-  #last: ResolvedMask | undefined;
+function isText({ steps, problem, structFields }: ResolvedPath): boolean {
+  if (problem !== undefined || structFields || steps.at(-1)?.kind !== 'string') return false;
+  return steps.every(({ kind }) => kind === 'message' || kind === 'string');
+}
 
-  /** @param root the message type that paths begin at */
-  constructor(root: () => MessagePlan) {
-    this.#root = root;
-  }
+// masks that were met, so that a streamed message resolves its mask once; full, it begins anew
+const known = new Map<string, ResolvedMask>();
+let last: ResolvedMask | undefined;
 
-  resolve(texts: readonly string[]): ResolvedMask {
-    if (this.#last !== undefined && same(this.#last.texts, texts)) return this.#last;
-    const key = texts.join('\n');
-    let mask = this.#known.get(key);
-    // a path may hold the separator
-    if (mask === undefined || !same(mask.texts, texts)) {
-      mask = resolveMask(this.#root(), texts);
-      if (key.length <= maxKey) {
-        if (this.#known.size >= maxMasks) this.#known.clear();
-        this.#known.set(key, mask);
-      }
-    }
-    this.#last = mask;
-    return mask;
+/** The paths of a mask of messages. */
+export function maskOf(texts: readonly string[]): ResolvedMask {
+  if (last !== undefined && same(last.texts, texts)) return last;
+  const key = texts.join('\n');
+  let mask = known.get(key);
+  // a path may hold the separator
+  if (mask === undefined || !same(mask.texts, texts)) {
+    mask = resolveMask(planOf(MessageSchema), texts);
+    // long ones are met once
+    if (key.length > maxKey) return mask;
+    if (known.size >= maxMasks) known.clear();
+    known.set(key, mask);
   }
+  last = mask;
+  return mask;
 }
 
 const maxMasks = 256;
