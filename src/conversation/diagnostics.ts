@@ -46,8 +46,10 @@ export const informingCodes = [
   'task_id_mismatch',
   'unknown_path',
   'duplicate_path',
-  // of effects that a host attaches
+  // of what a host attaches: effects, and whoever looks on
   'effect_failed',
+  'host_callback_threw',
+  'foreign_event',
 ] as const;
 
 /** A failing code. */
