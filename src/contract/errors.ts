@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'connect_aborted'
   | 'connect_timeout'
   | 'conversation'
+  | 'conversation_closed'
   | 'driver_contract'
   | 'illegal_order'
   | 'invalid_id'
@@ -19,6 +20,7 @@ export type ErrorCode =
   | 'scenario'
   | 'session_close_timeout'
   | 'session_ended'
+  | 'stream_busy'
   | 'unreadable_file'
   | 'xstate_version';
 
@@ -213,6 +215,22 @@ export class ConversationError extends CommitpointError {
     const { code, event, action, detail } = diagnostic;
     const where = action === undefined ? `event ${event}` : `event ${event}, action ${action}`;
     super(`${code} at ${where}: ${detail}`);
+  }
+}
+
+/** The host has closed the conversation, or this stream of it: nothing more is taken. What it came to can still be read. Make another conversation. */
+export class ConversationClosedError extends CommitpointError {
+  readonly code = 'conversation_closed';
+  constructor(options?: ErrorOptions) {
+    super('conversation closed: the host closed it, or aborted its signal', options);
+  }
+}
+
+/** The stream is reading a source already. The other source was not touched: open another stream for it, or wait for the first to end. */
+export class StreamBusyError extends CommitpointError {
+  readonly code = 'stream_busy';
+  constructor() {
+    super('stream busy: expected one source at a time, found a second one while the first is read');
   }
 }
 
