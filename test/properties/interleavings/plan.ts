@@ -64,7 +64,10 @@ const answer = (...how: readonly Answer['how'][]): fc.Arbitrary<Answer> =>
 const someAnswers = (...how: readonly Answer['how'][]) => fc.array(answer(...how), { minLength: 1, maxLength: 6 });
 
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom<Act>({ act: 'send' }, { act: 'interrupt' }, { act: 'played' }) },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom<Act>({ act: 'send' }, { act: 'interrupt' }, { act: 'interrupt' }, { act: 'played' }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({ act: fc.constantFrom('approve', 'approve', 'deny'), call: fc.nat({ max: 8 }) }),
