@@ -1,31 +1,11 @@
+import type { CallStateName, EndReason } from '../../machines/index.js';
 import type { TokenUsage } from './provider.js';
 
 /** The states of a call, as hosts see them (see the table in `docs/design/duplex.md`). */
-export type CallState =
-  | 'admitted'
-  | 'awaiting_approval'
-  | 'queued'
-  | 'starting'
-  | 'executing'
-  | 'committing'
-  | 'publishing'
-  | 'completed'
-  | 'rejected'
-  | 'unconfirmed'
-  | 'abandoned'
-  | 'cancelled';
+export type CallState = CallStateName;
 
 /** Why a session ended. */
-export type CloseReason =
-  | 'host'
-  | 'aborted'
-  | 'far_side'
-  | 'protocol_failure'
-  | 'stream_ended'
-  | 'stream_failed'
-  | 'connect_failed'
-  | 'overflow'
-  | 'journal_failed';
+export type CloseReason = EndReason;
 
 /** One call and where it stands. */
 export interface CallReport {
