@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { encodeSse } from '../../src/wire/encode.js';
 import { decodeSse } from '../../src/wire/index.js';
-import { appended, badFrameOf, bytes, event, finished, hexOf, inPiecesOf, readAll, started } from './streams.js';
+import {
+  appended,
+  badFrameOf,
+  bytes,
+  event,
+  finished,
+  hexOf,
+  inPiecesOf,
+  type Part,
+  readAll,
+  started,
+} from './streams.js';
 
 /** The text of an event, as it stands behind `data: `. */
 const init = 'CgYKAWMSAXI=';
@@ -10,14 +21,14 @@ const both = { events: [hexOf(started), hexOf(finished)], error: undefined };
 const base64 = 'base64url with its padding';
 
 /** Reads a stream whole, and byte by byte, and makes sure that this is the same. */
-async function reading(...parts: Parameters<typeof bytes>) {
+async function reading(...parts: Part[]) {
   const whole = bytes(...parts);
   const read = await readAll(decodeSse([whole]));
   expect(await readAll(decodeSse(inPiecesOf(1, whole)))).toEqual(read);
   return read;
 }
 
-const bad = async (...parts: Parameters<typeof bytes>) => badFrameOf(await reading(...parts));
+const bad = async (...parts: Part[]) => badFrameOf(await reading(...parts));
 
 describe('lines', () => {
   test.each([

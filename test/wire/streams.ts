@@ -41,15 +41,13 @@ export function appended(text: string): ResponseEvent {
   return event({ type: { case: 'clientActions', value: { actions: [{ action }] } } });
 }
 
-/** The bytes of texts and of byte values, one after another. */
-export function bytes(...parts: readonly (string | number | Uint8Array | readonly number[])[]): Uint8Array {
+/** A text, or bytes. */
+export type Part = string | Uint8Array | readonly number[];
+
+/** The bytes of texts and of lists of bytes, one after another. */
+export function bytes(...parts: Part[]): Uint8Array {
   return new Uint8Array(
-    Buffer.concat(
-      parts.map((part) => {
-        if (typeof part === 'string') return Buffer.from(part);
-        return typeof part === 'number' ? Buffer.of(part) : Buffer.from(part);
-      }),
-    ),
+    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part)))),
   );
 }
 
