@@ -7,7 +7,8 @@
  * P1. Stepping is a function: the same snapshot and event give the same result
  *     object. Contexts hold only what guards read and events carry nothing, so
  *     the reachable snapshots are few; each exists once (interned) and each
- *     step is computed once (memoised). Memory is bounded by the machine.
+ *     step is computed once (memoised). Memory is bounded by the machine. Since
+ *     all lives share them, snapshots are frozen.
  * P2. Nothing is performed here: effects come out as `{ type, params }`, in
  *     the order in which the machine asked for them.
  */
@@ -44,6 +45,16 @@ interface MachineState {
   readonly status: string;
   readonly value: unknown;
   readonly context: unknown;
+}
+
+/** A snapshot that whoever holds it cannot change: it stands for every life that is there. */
+function frozen<Snapshot>(snapshot: Snapshot): Snapshot {
+  const { value, context } = snapshot as MachineState;
+  Object.freeze(context);
+  for (let inner = value; typeof inner === 'object' && inner !== null; [inner] = Object.values(inner)) {
+    Object.freeze(inner);
+  }
+  return Object.freeze(snapshot);
 }
 
 let asked: Effect[] = [];
@@ -107,7 +118,7 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
     const key = JSON.stringify([status, value, context]);
     const known = interned.get(key);
     if (known !== undefined) return known;
-    interned.set(key, snapshot);
+    interned.set(key, frozen(snapshot));
     return snapshot;
   };
 
