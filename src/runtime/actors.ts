@@ -1,6 +1,7 @@
 /**
- * Sessions and calls as XState actors: what an inspector, `getSnapshot` and
- * `waitFor` see. The only module of the runtime that leans on how XState's
+ * What lives as XState actors: what an inspector, `getSnapshot` and `waitFor`
+ * see. Sessions and calls are here, streams and transactions of conversations
+ * in `conversation/actors.ts`. The only module of the runtime that leans on how XState's
  * `Actor` works inside; decision 0003 says why it does, and
  * `test/runtime/actors.test.ts` holds it against XState's own system.
  *
@@ -15,6 +16,7 @@ import {
   Actor,
   type AnyActorRef,
   type AnyActorScope,
+  type AnyStateMachine,
   type EventObject,
   type InspectionEvent,
   type SnapshotFrom,
@@ -175,9 +177,10 @@ const noScheduler = { schedule: () => {}, cancel: () => {}, cancelAll: () => {} 
  * pure step. Where somebody inspects there is a scope, and the machine itself
  * takes the step beside it, to tell of its actions and microsteps.
  */
-function living<Machine extends typeof sessionMachine | typeof toolInvocationMachine>(
-  stepper: Stepper<Machine, string>,
+export function living<Machine extends AnyStateMachine, Type extends string>(
+  stepperOf: Stepper<Machine, Type>,
 ): Machine {
+  const stepper = stepperOf as unknown as Stepper<Machine, string>;
   const { machine } = stepper;
   return Object.create(machine, {
     transition: {
@@ -196,10 +199,11 @@ function living<Machine extends typeof sessionMachine | typeof toolInvocationMac
   }) as Machine;
 }
 
-const sessionLogic = living(sessionStepper as unknown as Stepper<typeof sessionMachine, string>);
-const callLogic = living(callStepper as unknown as Stepper<typeof toolInvocationMachine, string>);
+const sessionLogic = living(sessionStepper);
+const callLogic = living(callStepper);
 
-class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationMachine> extends Actor<Machine> {
+/** An actor that is moved by a coordination: `advance` takes the steps, `release` ends what is not final by itself. */
+export class LivingActor<Machine extends AnyStateMachine> extends Actor<Machine> {
   get #internals(): ActorInternals {
     return this as unknown as ActorInternals;
   }
@@ -220,6 +224,11 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
   /** Whether somebody would see a step, be it one that changes nothing. */
   get isWatched(): boolean {
     return this.#internals.observers.size > 0 || (this.system as unknown as ActorSystem).isInspected;
+  }
+
+  /** Ends an actor whose state is not final for XState. */
+  release(): void {
+    this.#internals._stop();
   }
 
   /** Takes one step, by the coordination. */
@@ -296,15 +305,28 @@ class LivingActor<Machine extends typeof sessionMachine | typeof toolInvocationM
   }
 }
 
+/**
+ * Makes the root of a system.
+ *
+ * @param make takes what the options of its actor must hold
+ * @throws {XStateVersionError} when the XState that is installed does not step as this library needs it
+ */
+export function makeRoot<Root extends { readonly sessionId: string }>(
+  system: ActorSystem,
+  make: (options: { readonly parent: never }) => Root,
+): Root {
+  assertSteps();
+  return system.makeRoot(() => {
+    const root = make({ parent: { system } as never });
+    (root as unknown as ActorInternals)._parent = undefined;
+    return root;
+  });
+}
+
 /** A session's actor; root of its system. */
 export class SessionActor extends LivingActor<typeof sessionMachine> {
   static create(system: ActorSystem, id: string): SessionActor {
-    assertSteps();
-    return system.makeRoot(() => {
-      const actor = new SessionActor(sessionLogic, { parent: { system } as never, id } as never);
-      (actor as unknown as ActorInternals)._parent = undefined;
-      return actor;
-    });
+    return makeRoot(system, (options) => new SessionActor(sessionLogic, { parent: options.parent, id } as never));
   }
 
   step(type: SessionEventType, next: SnapshotFrom<typeof sessionMachine>): void {
@@ -322,11 +344,6 @@ export class CallActor extends LivingActor<typeof toolInvocationMachine> {
 
   step(type: CallEventType, next: SnapshotFrom<typeof toolInvocationMachine>): void {
     this.advance(callStepper.event(type), next);
-  }
-
-  /** Ends an actor whose state is not final for XState. */
-  release(): void {
-    (this as unknown as ActorInternals)._stop();
   }
 }
 

@@ -1,3 +1,13 @@
+export {
+  type ConsumeOptions,
+  Conversation,
+  type ConversationActorRef,
+  type ConversationEffect,
+  type ConversationOptions,
+  ConversationStream,
+  createConversation,
+  type EventSource,
+} from './conversation/index.js';
 export { defineTool } from './define-tool.js';
 export type { SessionOptions } from './options.js';
 export { Session, type SessionActorRef } from './session.js';
