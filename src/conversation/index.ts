@@ -4,9 +4,9 @@
  */
 export type { ChangeKind, MessageChange, TaskChange, Touch } from './change.js';
 export { ConversationChange } from './change.js';
+export type { MessagePlace } from './derived/index.js';
+export { linearMessages, messageIndex, openToolCalls, todoLists } from './derived/index.js';
 export type { TodoList } from './derived/todo-lists.js';
-export type { MessagePlace } from './derived.js';
-export { linearMessages, messageIndex, openToolCalls, todoLists } from './derived.js';
 export type { ConversationDiagnostic, ConversationDiagnosticCode, FailingCode } from './diagnostics.js';
 export { failingCodes, informingCodes } from './diagnostics.js';
 export type { FinishReason, FinishReport, ModelUsage } from './finish.js';

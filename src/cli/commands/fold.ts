@@ -33,21 +33,37 @@ export interface FoldOptions {
  * @throws {InvalidInputError} for an option that there is not
  */
 export async function foldFiles(files: readonly string[], options: FoldOptions): Promise<ExitStatus> {
-  const fold = createFold({ mode: modeOf(options.mode), policies: policiesOf(options.set) });
-  const read = readerOf(options.format);
   let status: ExitStatus = 0;
   for (const file of files) {
-    const folded = await foldFile(file, fold, read);
+    const folded = await foldFile(file, options);
+    for (const complaint of folded.complaints) complain(complaint);
     if (folded.result !== undefined) print(JSON.stringify(folded.result, undefined, options.json ? 0 : 2));
     if (folded.status > status) status = folded.status;
   }
   return status;
 }
 
-interface FoldedFile {
+/** What became of a file. */
+export interface FoldedFile {
   readonly status: ExitStatus;
   /** `undefined` for a file that cannot be used. */
   readonly result: ConversationResult | undefined;
+  /** What is wrong with it, each with its place. */
+  readonly complaints: readonly string[];
+}
+
+/** Folds one file. @throws {InvalidInputError} for an option that there is not */
+export async function foldFile(file: string, options: FoldOptions): Promise<FoldedFile> {
+  const fold = createFold({ mode: modeOf(options.mode), policies: policiesOf(options.set) });
+  const read = readerOf(options.format);
+  const conversation = new Conversation(file, fold);
+  try {
+    await read(file, conversation);
+    return conversation.folded;
+  } catch (error) {
+    if (!isCommitpointError(error)) throw error;
+    return { status: 2, result: undefined, complaints: [...conversation.folded.complaints, error.message] };
+  }
 }
 
 type Reader = (file: string, conversation: Conversation) => Promise<void>;
@@ -56,8 +72,8 @@ type Reader = (file: string, conversation: Conversation) => Promise<void>;
 class Conversation {
   readonly #file: string;
   readonly #fold: Fold;
+  readonly #complaints: string[] = [];
   #state: FoldState;
-  #status: ExitStatus = 0;
 
   constructor(file: string, fold: Fold) {
     this.#file = file;
@@ -69,10 +85,8 @@ class Conversation {
   take(input: FoldInput): boolean {
     const { state, error } = this.#fold.take(this.#state, input);
     this.#state = state;
-    if (error === undefined) return true;
-    complain(`${this.#file}: ${error.message}`);
-    this.#status = 1;
-    return false;
+    if (error !== undefined) this.#complaints.push(`${this.#file}: ${error.message}`);
+    return error === undefined;
   }
 
   expect(expected: object, line: number): void {
@@ -81,24 +95,12 @@ class Conversation {
     const lines = differences.map(({ path, expected: wanted, found }) => {
       return `  ${path}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(found) ?? 'nothing'}`;
     });
-    complain(`${this.#file}:${line}: the result is not what was expected\n${lines.join('\n')}`);
-    this.#status = 1;
+    this.#complaints.push(`${this.#file}:${line}: the result is not what was expected\n${lines.join('\n')}`);
   }
 
   get folded(): FoldedFile {
-    return { status: this.#status, result: resultOf(this.#state.conversation) };
-  }
-}
-
-async function foldFile(file: string, fold: Fold, read: Reader): Promise<FoldedFile> {
-  const conversation = new Conversation(file, fold);
-  try {
-    await read(file, conversation);
-    return conversation.folded;
-  } catch (error) {
-    if (!isCommitpointError(error)) throw error;
-    complain(error.message);
-    return { status: 2, result: undefined };
+    const complaints = this.#complaints;
+    return { status: complaints.length > 0 ? 1 : 0, result: resultOf(this.#state.conversation), complaints };
   }
 }
 
@@ -110,7 +112,7 @@ async function readLines(file: string, conversation: Conversation): Promise<void
       continue;
     }
     hasEnded = line.type === 'end';
-    if (!conversation.take(hasEnded && line.type === 'end' ? line.end : (line as { event: FoldInput }).event)) return;
+    if (!conversation.take(line.type === 'end' ? line.end : line.event)) return;
   }
   if (!hasEnded) conversation.take({ end: 'eof' });
 }

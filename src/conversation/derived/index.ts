@@ -2,12 +2,12 @@
  * What follows from tasks and messages: pure functions of a state, computed
  * when they are asked for and kept for as long as the state's tasks are.
  */
-import type { Message } from '../../proto/index.js';
-import { openToolCallsOf } from './derived/open-tool-calls.js';
-import { type TodoList, todoListsOf } from './derived/todo-lists.js';
-import { messagesOf, tasksOf } from './linear.js';
-import { type ConversationState, treeOf } from './state.js';
-import type { Tree } from './tree.js';
+import type { Message } from '../../../proto/index.js';
+import { messagesOf, tasksOf } from '../linear.js';
+import { type ConversationState, treeOf } from '../state.js';
+import type { Tree } from '../tree.js';
+import { openToolCallsOf } from './open-tool-calls.js';
+import { type TodoList, todoListsOf } from './todo-lists.js';
 
 /**
  * The to-do lists of every task, in the order in which they were made; the last one of a task is the one that its agent works
