@@ -17,6 +17,8 @@ export interface AwaitedEvent {
   readonly optional: boolean;
   /** Nobody misses it any more. */
   waived?: boolean;
+  /** Unread audio that an interruption may have thrown away: it comes before whatever is behind it, or never. */
+  mayBeDropped?: boolean;
   /** The last event of a session that ends with an error of the runtime, whose text is free. */
   readonly last?: boolean;
 }
@@ -57,23 +59,26 @@ export class AwaitedEvents {
     let skipped: AwaitedEvent | undefined;
     for (const other of this.queue.slice(0, index)) {
       const mayBeCut = other.optional && (awaited.last === true || other.last === true);
-      if (other.waived === true || mayBeCut) continue;
+      if (other.waived === true || other.mayBeDropped === true || mayBeCut) continue;
       other.waived = true;
       skipped ??= other;
     }
-    this.queue.splice(index, 1);
+    // audio that was dropped must not stand in for the same audio said again later
+    this.queue = this.queue.filter((other, at) => at > index || (at < index && other.mayBeDropped !== true));
     return skipped;
   }
 
   /** The audio among them is thrown away, if it surely is, else nobody misses it. */
   dropAudio(surely: boolean): void {
     if (surely) this.queue = this.queue.filter(({ event }) => event.type !== 'audio');
-    else for (const awaited of this.queue) if (awaited.event.type === 'audio') awaited.waived = true;
+    else for (const awaited of this.queue) if (awaited.event.type === 'audio') awaited.mayBeDropped = true;
   }
 
   /** Empties the queue; gives what should have come. */
   clear(): readonly AwaitedEvent[] {
-    const missed = this.queue.filter(({ optional, waived }) => !optional && waived !== true);
+    const missed = this.queue.filter(
+      ({ optional, waived, mayBeDropped }) => !optional && waived !== true && mayBeDropped !== true,
+    );
     this.queue = [];
     return missed;
   }
