@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'invalid_input'
   | 'not_supported'
   | 'recording'
+  | 'response_stream'
   | 'result_refused'
   | 'scenario'
   | 'session_close_timeout'
@@ -231,6 +232,38 @@ export class StreamBusyError extends CommitpointError {
   readonly code = 'stream_busy';
   constructor() {
     super('stream busy: expected one source at a time, found a second one while the first is read');
+  }
+}
+
+/**
+ * A response stream was asked for something that no client could fold without a diagnostic, or that it has no room for. Nothing of
+ * it was written, and the stream goes on as it stood. `problem` says what to do next:
+ *
+ * - `finished`: it was finished; make another one for the next request
+ * - `transaction_open`: transactions do not nest, and while one is open only it is written to; finish after it
+ * - `transaction_over`: the transaction has ended; do not keep it beyond its function
+ * - `refused`: a client would tell of the action, by `diagnostic`: an unknown task or message, an id that is taken, another member of
+ *   a oneof; mend the action
+ * - `full`: as many events as may wait are unread; wait for what each write returns
+ * - `reader_left`: whoever read the events has left; stop writing
+ * - `second_reader`: the events have one reader, and had it
+ */
+export class ResponseStreamError extends CommitpointError {
+  readonly code = 'response_stream';
+  constructor(
+    readonly problem:
+      | 'finished'
+      | 'transaction_open'
+      | 'transaction_over'
+      | 'refused'
+      | 'full'
+      | 'reader_left'
+      | 'second_reader',
+    detail: string,
+    /** With `refused`: the code of the diagnostic that a client would tell of. */
+    readonly diagnostic?: string,
+  ) {
+    super(`response stream: ${detail}`);
   }
 }
 
