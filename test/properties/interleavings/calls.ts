@@ -154,6 +154,11 @@ export function checkLimits(story: Story): string[] {
       if (fact.is === 'started') draining.add(fact.code);
       if (fact.is === 'resolved' || fact.is === 'rejected') draining.delete(fact.code);
     }
+    if ('quiet' in fact) {
+      const told = fact.quiet.map(({ id, state }) => `${id} ${state}`).join(', ');
+      const known = [...states].map(([id, state]) => `${id} ${state}`).join(', ');
+      if (told !== known) return [`session.calls() says ${told}, \`lifecycle$\` ${known}`];
+    }
     if ('quiet' in fact && fact.index < story.fence) {
       const held = placesHeld(states);
       const [queued] = [...states].find(([, state]) => state === 'queued') ?? [];

@@ -1,5 +1,11 @@
 /** D9, D10, D11, D14, §5 *End* and *Refusals*, and late outcomes. */
-import { CallTimeoutError, messageOf } from '../../../src/contract/errors.js';
+import {
+  CallTimeoutError,
+  ConnectAbortedError,
+  messageOf,
+  SessionCloseTimeoutError,
+  SessionEndedError,
+} from '../../../src/contract/errors.js';
 import type { Fact } from './log.js';
 import type { Story } from './story.js';
 
@@ -56,8 +62,66 @@ export function checkEnd(story: Story): string[] {
     const ends = story.all('over').filter(({ over }) => over === reader).length;
     if (ends !== (reads ? 1 : 0)) findings.push(`D9: ${reader} ended ${ends} times`);
   }
-  findings.push(...checkActs(story));
+  findings.push(...checkBeginning(story), ...checkLifetime(story), ...checkClosers(story), ...checkActs(story));
   return findings;
+}
+
+/** The start resolves where there was a session to give, and else rejects with what kept it away. */
+function checkBeginning(story: Story): string[] {
+  const begun = story.all('begun');
+  const [one] = begun;
+  if (one === undefined || begun.length > 1) return [`the start was settled ${begun.length} times`];
+  const wrong = (what: string) => [`the start ${what}, found ${one.begun || String(one.error)} (${story.reason})`];
+  const wasOpen = story.all('driver').some(({ driver }) => driver !== 'connect' && driver !== 'close');
+  if (wasOpen || story.events.length > 0) return one.begun ? [] : wrong('rejects though there was a session');
+  const first = story.facts[story.fence];
+  const [answer] = story.all('answered').filter(({ answered }) => answered === 'connect');
+  if (first !== undefined && 'host' in first && first.index < (answer?.index ?? Number.POSITIVE_INFINITY)) {
+    const isRight =
+      first.host === 'abort' ? one.error === story.run.abortReason : one.error instanceof ConnectAbortedError;
+    return isRight ? [] : wrong(`has to reject for the ${first.host} of the host`);
+  }
+  if (story.reason !== 'connect_failed') return [];
+  const message = messageOf(one.error);
+  const isLate = message.startsWith('connect timed out');
+  // an answer may be on its way when the time is over
+  if (answer === undefined || (isLate && answer.era >= one.era)) return isLate ? [] : wrong('has to time out');
+  return message === 'refused' && !answer.accepts ? [] : wrong("has to reject with the driver's error");
+}
+
+/** The driver's signal fires once at every end, after the signals of code and right before the driver's close. */
+function checkLifetime(story: Story): string[] {
+  const fired = story.all('lifetime');
+  const [one] = fired;
+  if (one === undefined) return story.reason === 'connect_failed' ? [] : ["the driver's signal never fired"];
+  if (fired.length > 1) return [`the driver's signal fired ${fired.length} times`];
+  const isRight =
+    story.reason === 'aborted' ? one.reason === story.run.abortReason : one.reason instanceof SessionEndedError;
+  if (!isRight) return [`the driver's signal fired with ${String(one.reason)} (${story.reason})`];
+  const [close] = story.driverCalls('close');
+  if (close !== undefined && close.index < one.index) return ['the driver was closed before its signal fired'];
+  const late = story.all('code').some((fact) => fact.is === 'aborted' && fact.index > one.index);
+  return late ? ["the signal of code fired after the driver's"] : [];
+}
+
+/** Every \`close()\` shares one outcome: that of the driver's close, if it came in time. */
+function checkClosers(story: Story): string[] {
+  const closed = story.all('closed')[0];
+  if (closed === undefined || story.plan.forgets) return [];
+  const answer = story.all('answered').find(({ answered, index }) => answered === 'close' && index < closed.index);
+  const { closeTimeoutMs = 5_000 } = story.plan.header.options ?? {};
+  return story.all('host').flatMap((act) => {
+    if (act.host !== 'close' || act.era >= closed.era) return [];
+    const end = story.all('settled').find(({ settled }) => settled === act.number);
+    const error = end !== undefined && 'error' in end ? end.error : undefined;
+    if (error instanceof SessionCloseTimeoutError) {
+      return closeTimeoutMs > 0 && (answer === undefined || answer.era === closed.era)
+        ? []
+        : ['close() timed out too early'];
+    }
+    const isRight = answer?.accepts === false ? messageOf(error) === 'refused' : error === undefined;
+    return isRight ? [] : [`close() was answered with ${String(error)}, the driver accepted: ${answer?.accepts}`];
+  });
 }
 
 /** First cause wins. */

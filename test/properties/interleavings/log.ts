@@ -1,5 +1,5 @@
 /** What happened in a run, one fact after another, seen from outside the session. */
-import type { CloseReport, LifecycleEvent } from '../../../src/contract/lifecycle.js';
+import type { CallReport, CloseReport, LifecycleEvent } from '../../../src/contract/lifecycle.js';
 import type { LateOutcome } from '../../../src/contract/tool.js';
 import type { BidiTurnEvent } from '../../../src/contract/turn-event.js';
 import type { Step } from '../../../src/scenario/scenario.js';
@@ -29,10 +29,14 @@ type Happening =
   | { readonly settled: number; readonly error?: unknown }
   | { readonly lifecycle: LifecycleEvent }
   | { readonly late: string; readonly outcome: LateOutcome }
+  /** The promise of the start was settled. */
+  | { readonly begun: boolean; readonly error?: unknown }
+  /** The signal that the driver was given fired. */
+  | { readonly lifetime: 'over'; readonly reason: unknown }
   | { readonly closed: CloseReport }
   | { readonly clock: number }
-  /** Everything that was ready to run has run. */
-  | { readonly quiet: true };
+  /** Everything that was ready to run has run; `session.calls()` says this. */
+  | { readonly quiet: readonly CallReport[] };
 
 /** `era` counts the quiet moments before it; `at`: virtual time in milliseconds. */
 export type Fact = Happening & { readonly at: number; readonly era: number };

@@ -31,6 +31,9 @@ export interface Readers {
   readonly ahead: number;
 }
 
+/** Where a session calls the host, within its steps. */
+export type Callback = 'event' | 'lifecycle' | 'code' | 'signal' | 'driver';
+
 export interface Plan {
   readonly header: ScenarioHeader;
   readonly far: readonly Step[];
@@ -52,8 +55,12 @@ export interface Plan {
   readonly judgesLater: boolean;
   readonly approvals: readonly { readonly approve: boolean; readonly when: 'within the step' | 'later' | 'never' }[];
   readonly readers: Readers;
-  /** What the subscriber does inside the step that gives it its event number `at`. */
-  readonly within: readonly { readonly at: number; readonly act: Act | { readonly act: 'throw' } }[];
+  /** What the host does in a callback of the session, the so-manieth of its kind: a subscriber, its code, a signal, its driver. */
+  readonly within: readonly {
+    readonly where: Callback;
+    readonly at: number;
+    readonly act: Act | { readonly act: 'throw' };
+  }[];
   /** How many tasks are let go at once, and how many micro-tasks pass before the next ones (`quiet`: all that there are). */
   readonly rhythm: readonly { readonly burst: number; readonly wait: number | 'quiet' }[];
 }
@@ -143,7 +150,8 @@ export const plan: fc.Arbitrary<Plan> = fc
     }),
     within: fc.array(
       fc.record({
-        at: fc.nat({ max: 12 }),
+        where: fc.constantFrom('event', 'event', 'lifecycle', 'code', 'signal', 'driver'),
+        at: fc.nat({ max: 10 }),
         act: fc.oneof({ weight: 5, arbitrary: act }, { weight: 1, arbitrary: fc.constant({ act: 'throw' } as const) }),
       }),
       { maxLength: 3 },

@@ -87,7 +87,7 @@ export class Story {
     const first = this.facts.find((fact) => {
       if ('event' in fact) return fact.event.type === 'closed';
       if ('driver' in fact) return fact.driver === 'close';
-      if ('closed' in fact) return true;
+      if ('closed' in fact || 'lifetime' in fact) return true;
       // an act of the host outside of any step takes effect at once
       return 'host' in fact && (fact.host === 'close' || fact.host === 'abort') && !fact.inside;
     });

@@ -17,7 +17,7 @@ import { quiet } from '../../../src/testing/quiet.js';
 import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 import { listenersOf, strayFrom } from '../stray.js';
 import { type DriverMethod, type Fact, Log } from './log.js';
-import { type Act, type Answer, type Code, idOf, type Plan } from './plan.js';
+import { type Act, type Answer, type Callback, type Code, idOf, type Plan } from './plan.js';
 import { wordProblem } from './word.js';
 
 /** A run and what is left of it. */
@@ -56,9 +56,9 @@ class World {
   readonly #queue = new EventQueue<BidiEvent>();
   readonly #session: Session;
   readonly #turns = new Map<string, number>();
+  readonly #callbacks = new Map<Callback, number>();
   #moved: Promise<void> = Promise.resolve();
   #acts = 0;
-  #given = 0;
   /** Whether the host is called by the session right now. */
   #inside = false;
 
@@ -78,7 +78,10 @@ class World {
       journal === undefined ? undefined : this.#journal(journal.durable ?? true),
     );
     this.#session = session;
-    started.catch(() => {});
+    started.then(
+      () => this.log.note({ begun: true }),
+      (error: unknown) => this.log.note({ begun: false, error }),
+    );
     session.closed.then((report) => {
       this.timersAtClosed = this.clock.pending;
       this.log.note({ closed: report });
@@ -130,7 +133,7 @@ class World {
 
   async #untilQuiet(): Promise<void> {
     await quiet();
-    this.log.note({ quiet: true });
+    this.log.note({ quiet: this.#session.calls() });
   }
 
   /** Resolves when the scheduler says so. */
@@ -165,7 +168,10 @@ class World {
   #provider(): BidiProvider {
     return {
       id: 'scheduled',
-      connect: () => this.#answer(this.#plan.connect, 'connect').then(() => this.#driver()),
+      connect: ({ signal }) => {
+        signal?.addEventListener('abort', () => this.log.note({ lifetime: 'over', reason: signal.reason }));
+        return this.#answer(this.#plan.connect, 'connect').then(() => this.#driver());
+      },
     };
   }
 
@@ -200,6 +206,7 @@ class World {
     about: { readonly id?: string; readonly output?: string; readonly isError?: boolean } = {},
   ): Promise<void> {
     this.log.note({ driver, ...about });
+    if (driver !== 'connect') this.#calledBack('driver');
     return this.#respond(answer, () => {
       const { id } = about;
       this.log.note({ answered: driver, accepts: answer.accepts, ...(id === undefined ? {} : { id }) });
@@ -269,7 +276,11 @@ class World {
   #execute(input: unknown, { toolUseId: id, signal }: ToolContext): unknown {
     const { how, succeeds } = this.#next('code', this.#plan.code);
     this.log.note({ code: id, is: 'started', input });
-    signal.addEventListener('abort', () => this.log.note({ code: id, is: 'aborted', reason: signal.reason }));
+    signal.addEventListener('abort', () => {
+      this.log.note({ code: id, is: 'aborted', reason: signal.reason });
+      this.#calledBack('signal');
+    });
+    this.#calledBack('code');
     const end = () => {
       this.log.note({ code: id, is: succeeds ? 'resolved' : 'rejected' });
       if (!succeeds) throw new Refused(`code of ${id} failed`);
@@ -342,6 +353,7 @@ class World {
     const { approvals } = this.#plan;
     this.#session.lifecycle$.subscribe((lifecycle) => {
       this.log.note({ lifecycle });
+      this.#calledBack('lifecycle');
       if (lifecycle.type !== 'approval_requested') return;
       const { approve, when } = this.#next('approval', approvals);
       const { id } = lifecycle;
@@ -365,6 +377,16 @@ class World {
     }
   }
 
+  /** The session has called the host: what the host does there. */
+  #calledBack(where: Callback): void {
+    const count = this.#callbacks.get(where) ?? 0;
+    this.#callbacks.set(where, count + 1);
+    for (const { act } of this.#plan.within.filter((one) => one.where === where && one.at === count)) {
+      if (act.act !== 'throw') this.#within(() => void this.#act(act));
+      else if (where === 'event' || where === 'lifecycle') throw new Refused('a subscriber that throws');
+    }
+  }
+
   // ── readers ──
 
   #read(): void {
@@ -383,11 +405,7 @@ class World {
 
   #give(event: BidiTurnEvent): void {
     this.log.note({ event });
-    const at = this.#given++;
-    for (const { act } of this.#plan.within.filter((one) => one.at === at)) {
-      if (act.act === 'throw') throw new Refused('a subscriber that throws');
-      this.#within(() => void this.#act(act));
-    }
+    this.#calledBack('event');
   }
 
   async #loop(): Promise<void> {
