@@ -56,6 +56,7 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .description('the machines as they run')
     .argument('[machine]', 'session or tool-invocation; all of them when absent')
     .option('--format <format>', 'mermaid or json', 'mermaid')
+    .option('--json', 'as --format json')
     .action((machine: string | undefined, options: DiagramOptions) => done(diagram(machine, options)));
 
   return program;

@@ -1,5 +1,5 @@
 /** What the first line of a scenario may hold. */
-import { choice, count, fields, flag, object, type Rule, record, text } from './rule.js';
+import { atLeastOne, choice, count, fields, flag, object, type Rule, record, text } from './rule.js';
 
 const tool = fields({
   onInterruption: choice('abandon', 'cancel', 'deliver'),
@@ -16,12 +16,12 @@ export const headerRules: Readonly<Record<string, Rule>> = {
   scenario: text,
   tools: record(tool),
   options: fields({
-    maxConcurrentTools: count,
-    maxOpenCalls: count,
+    maxConcurrentTools: atLeastOne,
+    maxOpenCalls: atLeastOne,
     connectTimeoutMs: count,
     publishTimeoutMs: count,
     closeTimeoutMs: count,
-    maxBufferedEvents: count,
+    maxBufferedEvents: atLeastOne,
     dropUnreadAudio: flag,
   }),
   provider: fields({

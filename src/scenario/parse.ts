@@ -3,6 +3,7 @@ import { header as headerRule, headerRules } from './header.rules.js';
 import { describe, isJsonObject, type JsonObject, orderedKeys } from './json.js';
 import type { CallStates, ExpectedLine, Scenario, ScenarioHeader, ScenarioStep, Step } from './scenario.js';
 import { stepRules } from './step.rules.js';
+import { harmless } from './timeline/text.js';
 
 /**
  * Reads a scenario. Blank lines and lines that begin with `//` are skipped; the
@@ -46,7 +47,7 @@ function parseLine(source: string, fail: (problem: string) => never): JsonObject
   try {
     value = JSON.parse(source);
   } catch (error) {
-    return fail(`expected a JSON object, found ${describe(source)}, which is no JSON: ${messageOf(error)}`);
+    return fail(`expected a JSON object, found ${describe(source)}, which is no JSON: ${harmless(messageOf(error))}`);
   }
   return isJsonObject(value) ? value : fail(`expected a JSON object, found ${describe(value)}`);
 }

@@ -32,6 +32,8 @@ export const flag = rule('true or false', (value) => typeof value === 'boolean')
 export const object = rule('a JSON object', isJsonObject);
 /** What a timer takes and what counts: an integer from 0 to 2147483647. */
 export const count = rule('an integer from 0 to 2147483647', (value) => isInteger(value, largest));
+/** As {@link count}, but something has to be allowed. */
+export const atLeastOne = rule('an integer from 1 to 2147483647', (value) => value !== 0 && isInteger(value, largest));
 /** Virtual time is not bound by what a timer takes. */
 export const milliseconds = rule('a whole number of milliseconds, 0 or more', (value) =>
   isInteger(value, Number.MAX_SAFE_INTEGER),
@@ -47,11 +49,12 @@ export function choice(...values: readonly (string | boolean)[]): Rule {
   return rule(values.map((value) => JSON.stringify(value)).join(' or '), (value) => values.includes(value as string));
 }
 
-/** An object of any keys whose values all meet one rule. */
+/** An object of any keys but the empty one, whose values all meet one rule. */
 export function record(entry: Rule): Rule {
   return (value, where) => {
     if (!isJsonObject(value)) return object(value, where);
     for (const [key, field] of Object.entries(value)) {
+      if (key === '') return complaint(where, 'names that are not empty', '""');
       const problem = entry(field, inside(where, key));
       if (problem !== undefined) return problem;
     }

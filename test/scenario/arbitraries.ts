@@ -11,6 +11,7 @@ export const text = fc.oneof(
 const json: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)));
 const object = fc.dictionary(text, json, { maxKeys: 3 });
 const count = fc.nat(2_147_483_647);
+const atLeastOne = fc.integer({ min: 1, max: 2_147_483_647 });
 
 const tool = fc.record(
   {
@@ -27,15 +28,19 @@ const tool = fc.record(
 
 const header = fc.record(
   {
-    tools: fc.dictionary(text, tool, { maxKeys: 4 }),
+    tools: fc.dictionary(
+      text.filter((name) => name !== ''),
+      tool,
+      { maxKeys: 4 },
+    ),
     options: fc.record(
       {
-        maxConcurrentTools: count,
-        maxOpenCalls: count,
+        maxConcurrentTools: atLeastOne,
+        maxOpenCalls: atLeastOne,
         connectTimeoutMs: count,
         publishTimeoutMs: count,
         closeTimeoutMs: count,
-        maxBufferedEvents: count,
+        maxBufferedEvents: atLeastOne,
         dropUnreadAudio: fc.boolean(),
       },
       { requiredKeys: [] },

@@ -6,6 +6,8 @@ import { print } from '../output.js';
 
 export interface DiagramOptions {
   readonly format: string;
+  /** As `--format json`. */
+  readonly json?: boolean;
 }
 
 const machines: ReadonlyMap<string, Drawable> = new Map<string, Drawable>([
@@ -14,7 +16,8 @@ const machines: ReadonlyMap<string, Drawable> = new Map<string, Drawable>([
 ]);
 
 /** `commitpoint diagram [MACHINE]`: the machines as they run; all of them where none is named. */
-export function diagram(name: string | undefined, { format }: DiagramOptions): ExitStatus {
+export function diagram(name: string | undefined, options: DiagramOptions): ExitStatus {
+  const format = options.json ? 'json' : options.format;
   if (format !== 'mermaid' && format !== 'json') throw new InvalidInputError('--format', 'mermaid or json', format);
   const names = name === undefined ? [...machines.keys()] : [name];
   const drawn = names.map((wanted) => {

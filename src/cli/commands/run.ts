@@ -7,6 +7,7 @@ import { type OpenAiRealtimeDialect, openaiRealtimeMapping } from '../../provide
 import type { RecordedFrame } from '../../providers/recorded/index.js';
 import { parseRecording, recordedOutputs, recordedProvider, recordedTools } from '../../providers/recorded/index.js';
 import { defineTool, startSession } from '../../runtime/index.js';
+import { harmless } from '../../scenario/timeline/text.js';
 import type { ExitStatus } from '../exit.js';
 import { print } from '../output.js';
 import { readText } from '../read-file.js';
@@ -27,11 +28,11 @@ export async function run({ provider, recording, dialect, json = false }: RunOpt
     tools: stubTools(frames),
     connect: { model: 'recorded' },
   });
-  for await (const event of session.events()) print(json ? JSON.stringify(event) : lineOf(event));
+  for await (const event of session.events()) print(json ? JSON.stringify(event) : harmless(lineOf(event)));
   if (!json) {
     const { reason, calls } = await session.closed;
     print(`ended: ${reason}`);
-    for (const { id, name, state } of calls) print(`  call ${id} (${name}): ${state}`);
+    for (const { id, name, state } of calls) print(harmless(`  call ${id} (${name}): ${state}`));
   }
   return 0;
 }

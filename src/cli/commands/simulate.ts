@@ -1,5 +1,6 @@
 import { parseScenario } from '../../scenario/parse.js';
 import { printTraceLine } from '../../scenario/print.js';
+import { harmless } from '../../scenario/timeline/text.js';
 import { drawTimeline } from '../../scenario/timeline.js';
 import { type Simulation, simulate } from '../../testing/simulate.js';
 import type { ExitStatus } from '../exit.js';
@@ -25,7 +26,7 @@ export async function simulateFile(
 }
 
 export function draw(title: string, simulation: Simulation): void {
-  if (title !== '') print(`${title}\n`);
+  if (title !== '') print(`${harmless(title)}\n`);
   print(drawTimeline(simulation.entries, { color: wantsColor(), width: width() }));
 }
 
