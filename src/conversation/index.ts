@@ -26,3 +26,7 @@ export type { FoldStep } from './turn.js';
 export { Folded } from './turn.js';
 export type { EarlierConversation, TaskState, TaskStatusName } from './views.js';
 export { MessageList, TaskMap } from './views.js';
+export type { ConversationWriter, TaskWriter } from './writer/action-writer.js';
+export type { FieldPath, TextPath } from './writer/message-path.js';
+export type { ResponseFinish, ResponseStream, ResponseStreamOptions } from './writer/response-stream.js';
+export { createResponseStream } from './writer/response-stream.js';

@@ -22,7 +22,6 @@ import {
   ResponseEventSchema,
 } from '../../../proto/index.js';
 import { InvalidInputError, isCommitpointError, messageOf, ResponseStreamError } from '../../contract/errors.js';
-import { holdsWellFormed } from '../../contract/well-formed.js';
 import type { FinishReason } from '../finish.js';
 import { createFold } from '../fold.js';
 import { adoptMessage, planOf } from '../message/plan.js';
@@ -292,17 +291,15 @@ function actionsOf(action: ActionInit): NonNullable<EventInit> {
   return { case: 'clientActions', value: { actions: [{ action }] } };
 }
 
-/** A frozen copy. */
+/** A frozen copy. @throws {InvalidInputError} */
 function eventOf(type: EventInit): ResponseEvent {
-  let event: ResponseEvent;
   try {
-    event = adoptMessage(eventPlan, { type }, 1) as unknown as ResponseEvent;
+    return adoptMessage(eventPlan, { type }, 1) as unknown as ResponseEvent;
   } catch (error) {
     if (isCommitpointError(error)) throw error;
-    throw new InvalidInputError('what is written', 'what the schema says', `(reading it threw: ${messageOf(error)})`);
+    // a getter that throws, a proxy that was revoked, a message within itself
+    throw new InvalidInputError(`response event (reading it threw: ${messageOf(error)})`, 'a ResponseEvent', type);
   }
-  if (holdsWellFormed(event)) return event;
-  throw new InvalidInputError('text', 'one that neither begins nor ends within a character', 'half of a character');
 }
 
 function finishOf(finish: ResponseFinish): FinishInit {
