@@ -37,7 +37,7 @@ class Standing {
   }
 }
 
-const settledIn = (fact: Indexed) => 'code' in fact && (fact.is === 'resolved' || fact.is === 'rejected');
+const settles = (fact: Indexed) => 'code' in fact && (fact.is === 'resolved' || fact.is === 'rejected');
 
 /** Facts that a session makes within its steps, and that concern calls. */
 function performedOf(fact: Indexed): Pick<Due, 'what' | 'id'> | undefined {
@@ -52,7 +52,7 @@ function isAside(fact: Indexed): boolean {
   if ('host' in fact) return fact.inside;
   if ('answered' in fact) return fact.answered === 'abandonToolCall';
   // code that heeds its signal may settle at once
-  return 'lifecycle' in fact || 'late' in fact || settledIn(fact);
+  return 'lifecycle' in fact || 'late' in fact || settles(fact);
 }
 
 export function checkInterruptions(story: Story): string[] {
@@ -101,21 +101,17 @@ function dueAt(story: Story, standing: Standing, { era }: Indexed): Due[] {
     const policy = story.toolOf(id)?.onInterruption ?? 'abandon';
     if (policy === 'deliver') return [];
     const due: Due[] = [{ what: 'abandoned', id, optional: false }];
-    if (policy === 'cancel' && hasSignal(story, standing, id, era)) {
-      // the session may not have heard yet that the code has settled, or the code have been told to stop before
-      due.push({ what: 'aborted', id, optional: !standing.running.has(id) || wasAborted(story, id, era) });
+    const isRunning = standing.running.has(id);
+    if (policy === 'cancel' && (isRunning || standing.settledIn.get(id) === era)) {
+      // the session may not have heard yet that the code has settled, or have aborted it at a timeout before
+      due.push({ what: 'aborted', id, optional: !isRunning || hasTimedOut(story, id) });
     }
     if (hasStub) due.push({ what: 'stub', id, optional: false });
     return due;
   });
 }
 
-function hasSignal(_story: Story, standing: Standing, id: string, era: number): boolean {
-  return standing.running.has(id) || standing.settledIn.get(id) === era;
-}
-
-/** A timeout has aborted it before: it is committing, and its signal fires once. */
-function wasAborted(story: Story, id: string, _era: number): boolean {
+function hasTimedOut(story: Story, id: string): boolean {
   return story.codeOf(id, 'aborted').some((fact) => 'reason' in fact && fact.reason instanceof CallTimeoutError);
 }
 

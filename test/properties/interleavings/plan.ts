@@ -9,9 +9,9 @@ export interface Answer {
   readonly accepts: boolean;
 }
 
-/** How the code of a call ends. `heeds`: as soon as its signal fires, else later; `closes`: it closes its own session first. */
+/** How the code of a call ends. `at the spot`: with no promise; `heeds`: as soon as its signal fires, else later; `closes`: it closes its own session first. */
 export interface Code {
-  readonly how: 'returns' | 'throws' | 'at once' | 'later' | 'never' | 'heeds' | 'closes';
+  readonly how: 'at the spot' | 'at once' | 'later' | 'never' | 'heeds' | 'closes';
   readonly succeeds: boolean;
 }
 
@@ -117,8 +117,8 @@ export const plan: fc.Arbitrary<Plan> = fc
           {
             weight: 12,
             arbitrary: fc.constantFrom<Code['how']>(
-              'returns',
-              'throws',
+              'at the spot',
+              'at the spot',
               'at once',
               'later',
               'later',
