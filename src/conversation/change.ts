@@ -128,7 +128,6 @@ function touchOf<Value>(before: Value | undefined, after: Value | undefined, bas
 
 /** The ids of the messages that are other ones than they were, in linear order. */
 export function touchedMessages(before: Tree, after: Tree): readonly string[] {
-  return touchedBetween(before, after, undefined)
-    .messages.filter(({ change }) => change !== 'removed')
-    .map(({ id }) => id);
+  const { messages } = touchedBetween(before, after, undefined);
+  return Object.freeze(messages.filter(({ change }) => change !== 'removed').map(({ id }) => id));
 }

@@ -101,18 +101,40 @@ function action<Case extends Action['case']>(name: Case, value: Partial<ActionOf
 function differences(before: Tree, after: Tree): Action[] {
   const actions: Action[] = [];
   const tookPlace = before.hasPlaceholder && !after.hasPlaceholder;
-  if (tookPlace) actions.push(createTask(after.taskAt(0).task));
+  let root: TaskNode | undefined;
+  if (tookPlace) {
+    const { task } = after.taskAt(0);
+    root = underFormerName(before.taskAt(0), after.taskAt(0));
+    actions.push(...messageDifferences(before.taskAt(0), root), createTask(task));
+  }
   Vector.differences(before.tasks, after.tasks, (place, was, is) => {
     if (is === undefined || is.isHidden) return;
     if (was === undefined) actions.push(createTask(is.task));
     else if (place > 0 || !tookPlace) actions.push(...fieldDifferences(was.task, is.task));
-    actions.push(...messageDifferences(was, is));
+    actions.push(...messageDifferences(place === 0 && root !== undefined ? root : was, is));
   });
   const { suggestions } = after;
   if (suggestions !== undefined && suggestions !== before.suggestions) {
     actions.push({ case: 'showSuggestions', value: suggestions });
   }
   return actions;
+}
+
+/**
+ * A placeholder with those messages that still name it, and those before them: they came before the root that took its place,
+ * since what is added names the task that it is added to.
+ */
+function underFormerName(was: TaskNode, is: TaskNode): TaskNode {
+  const { task, created, start, isHidden } = was;
+  let { messages } = was;
+  let upTo = messages.size;
+  for (let at = is.messages.size - 1; at >= upTo; at--) if (is.messages.at(at)?.taskId === task.id) upTo = at + 1;
+  Vector.differences(was.messages, is.messages, (at, one, other) => {
+    if (other === undefined || at >= upTo) return;
+    if (one === undefined) messages = messages.push(other);
+    else if (other.taskId === task.id) messages = messages.set(at, other);
+  });
+  return { task, created, messages, start, isHidden };
 }
 
 function createTask(task: Task): Action {

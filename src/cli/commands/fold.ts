@@ -157,14 +157,12 @@ function modeOf(mode: string): ConversationMode {
   return known;
 }
 
-/** Values are looked at by the fold. */
+/** Names and values are looked at by the fold. */
 function policiesOf(settings: readonly string[]): Partial<ConversationPolicies> {
-  const policies: Record<string, string> = {};
-  for (const setting of settings) {
+  const policies = settings.map((setting) => {
     const at = setting.indexOf('=');
-    if (at <= 0)
-      throw new InvalidInputError('setting', `policy=value, of ${Object.keys(policyValues).join(', ')}`, setting);
-    policies[setting.slice(0, at)] = setting.slice(at + 1);
-  }
-  return policies as Partial<ConversationPolicies>;
+    if (at > 0) return [setting.slice(0, at), setting.slice(at + 1)] as const;
+    throw new InvalidInputError('setting', `policy=value, of ${Object.keys(policyValues).join(', ')}`, setting);
+  });
+  return Object.fromEntries(policies) as Partial<ConversationPolicies>;
 }

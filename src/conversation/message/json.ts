@@ -1,5 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { refuse } from './refuse.js';
+import { adoptString } from './scalar.js';
 
 /** How deep values may stand in each other, counted with the messages around them. */
 const deepest = 200;
@@ -13,6 +14,7 @@ export function adoptJsonObject(field: DescField, value: unknown, depth: number)
 function adoptJson(field: DescField, value: unknown, depth: number): unknown {
   switch (typeof value) {
     case 'string':
+      return adoptString(field, value);
     case 'number':
     case 'boolean':
       return value;
@@ -27,7 +29,7 @@ function adoptJson(field: DescField, value: unknown, depth: number): unknown {
       const copy: Record<string, unknown> = {};
       for (const key of Object.keys(value)) {
         const entry = adoptJson(field, (value as Record<string, unknown>)[key], depth + 1);
-        Object.defineProperty(copy, key, { enumerable: true, value: entry });
+        Object.defineProperty(copy, adoptString(field, key), { enumerable: true, value: entry });
       }
       return Object.freeze(copy);
     }

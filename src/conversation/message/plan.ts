@@ -229,7 +229,7 @@ function adoptMap(field: DescField, adopt: Adopt, areBytes: boolean, value: unkn
   const keys = Object.keys(value);
   if (keys.length === 0) return emptyMap;
   const copy: Record<string, unknown> = {};
-  for (const key of keys) put(copy, key, adopt((value as Fields)[key], depth), areBytes);
+  for (const key of keys) put(copy, adoptString(field, key), adopt((value as Fields)[key], depth), areBytes);
   return Object.freeze(copy);
 }
 

@@ -56,11 +56,17 @@ export function adoptScalar(field: DescField, type: ScalarType, longAsString: bo
   }
 }
 
-/** A text from outside. */
+/** A text from outside. One with half of a surrogate pair has no UTF-8, and could never be written again. */
 export function adoptString(where: { toString(): string }, value: unknown): string {
   if (typeof value !== 'string') refuse(where, 'a string', value);
+  if (!isWellFormed(value)) refuse(where, 'a string without half characters', value);
   return value;
 }
+
+// newer than the oldest browsers that run the rest
+const native = (String.prototype as { isWellFormed?: () => boolean }).isWellFormed;
+const isWellFormed = (text: string): boolean =>
+  native === undefined ? !/\p{Surrogate}/u.test(text) : native.call(text);
 
 /** The number of an enum value; those that the schema does not name are kept. */
 export function adoptEnum(field: DescField, value: unknown): number {
