@@ -26,6 +26,22 @@ const pages = [
     machine: machines.toolInvocationMachine,
     events: machines.callEvents,
   },
+  {
+    file: 'response-stream.md',
+    title: 'Response stream',
+    about:
+      'The life of a response stream, one request after another on one conversation, as `machines/response-stream/response-stream.machine.ts` runs it.',
+    machine: machines.responseStreamMachine,
+    events: machines.responseStreamEvents,
+  },
+  {
+    file: 'transaction.md',
+    title: 'Transaction',
+    about:
+      'The life of one transaction, from its Begin to its commit or rollback, as `machines/transaction/transaction.machine.ts` runs it.',
+    machine: machines.transactionMachine,
+    events: machines.transactionEvents,
+  },
 ];
 
 const folder = join(root, 'docs', 'design', 'diagrams');

@@ -13,15 +13,15 @@ import { complain } from './output.js';
 /** The command line: the one place that chooses. */
 function commandLine(done: (status: ExitStatus) => void): Command {
   const program = new Command('commitpoint')
-    .description('Duplex sessions of AI agents as state machines that can be checked.')
+    .description('Duplex sessions and conversations of AI agents as state machines that can be checked.')
     .version(version())
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(text) });
 
   program
     .command('demo')
-    .description('a duplex session with tools and an interruption, drawn as a timeline')
-    .option('--json', 'print the trace as JSON lines')
+    .description('a duplex session with tools and an interruption, and a conversation with a rollback, drawn')
+    .option('--json', 'print the trace of the session as JSON lines')
     .action(async (options: DemoOptions) => done(await demo(options)));
 
   program
@@ -54,7 +54,7 @@ function commandLine(done: (status: ExitStatus) => void): Command {
   program
     .command('diagram')
     .description('the machines as they run')
-    .argument('[machine]', 'session or tool-invocation; all of them when absent')
+    .argument('[machine]', 'session, tool-invocation, response-stream or transaction; all of them when absent')
     .option('--format <format>', 'mermaid or json', 'mermaid')
     .option('--json', 'as --format json')
     .action((machine: string | undefined, options: DiagramOptions) => done(diagram(machine, options)));

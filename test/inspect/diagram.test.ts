@@ -4,7 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { setup } from 'xstate';
-import { callEvents, sessionEvents, sessionMachine, toolInvocationMachine } from '../../machines/index.js';
+import {
+  callEvents,
+  responseStreamEvents,
+  responseStreamMachine,
+  sessionEvents,
+  sessionMachine,
+  toolInvocationMachine,
+  transactionEvents,
+  transactionMachine,
+} from '../../machines/index.js';
 import { actionLabel, jsonOf, mermaidOf } from '../../src/inspect/diagram.js';
 import { gridOf, transitionsOf } from '../../src/inspect/grid.js';
 
@@ -42,6 +51,8 @@ const lamp = setup({
 const ours: readonly (readonly [string, AnyStateMachine, readonly string[]])[] = [
   ['session', sessionMachine, sessionEvents],
   ['tool-invocation', toolInvocationMachine, callEvents],
+  ['response-stream', responseStreamMachine, responseStreamEvents],
+  ['transaction', transactionMachine, transactionEvents],
 ];
 
 describe('mermaidOf', () => {

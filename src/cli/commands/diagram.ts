@@ -1,4 +1,9 @@
-import { sessionMachine, toolInvocationMachine } from '../../../machines/index.js';
+import {
+  responseStreamMachine,
+  sessionMachine,
+  toolInvocationMachine,
+  transactionMachine,
+} from '../../../machines/index.js';
 import { InvalidInputError } from '../../contract/errors.js';
 import { type Drawable, jsonOf, mermaidOf } from '../../inspect/diagram.js';
 import type { ExitStatus } from '../exit.js';
@@ -13,6 +18,8 @@ export interface DiagramOptions {
 const machines: ReadonlyMap<string, Drawable> = new Map<string, Drawable>([
   ['session', sessionMachine],
   ['tool-invocation', toolInvocationMachine],
+  ['response-stream', responseStreamMachine],
+  ['transaction', transactionMachine],
 ]);
 
 /** `commitpoint diagram [MACHINE]`: the machines as they run; all of them where none is named. */
@@ -22,7 +29,7 @@ export function diagram(name: string | undefined, options: DiagramOptions): Exit
   const names = name === undefined ? [...machines.keys()] : [name];
   const drawn = names.map((wanted) => {
     const machine = machines.get(wanted);
-    if (machine === undefined) throw new InvalidInputError('machine', [...machines.keys()].join(' or '), wanted);
+    if (machine === undefined) throw new InvalidInputError('machine', [...machines.keys()].join(', '), wanted);
     return machine;
   });
   print(
