@@ -14,7 +14,7 @@ export interface Group {
   /** Virtual time before and after the step, in milliseconds since the start. */
   readonly from: number;
   readonly until: number;
-  /** Where the lines of an end begin: the driver's `close` and the signals right before it. Absent when it is not called. */
+  /** Where the lines of an end begin: the driver's `close` and the signals right before it, at the same moment. Absent when it is not called. */
   readonly endFrom: number | undefined;
 }
 
@@ -46,10 +46,12 @@ export function groupsOf(entries: readonly TimelineEntry[]): readonly [Group, ..
 function endOf(lines: readonly TimedLine[]): number | undefined {
   let index = lines.findIndex(({ line }) => 'provider' in line && line.provider === 'close');
   if (index === -1) return undefined;
-  while (index > 0 && isSignal(lines[index - 1])) index--;
+  const at = lines[index]?.at;
+  while (index > 0 && isSignal(lines[index - 1], at)) index--;
   return index;
 }
 
-function isSignal(timed: TimedLine | undefined): boolean {
-  return timed !== undefined && 'signal' in timed.line;
+/** A signal of another moment is a timeout's, which left no other line. */
+function isSignal(timed: TimedLine | undefined, at: number | undefined): boolean {
+  return timed !== undefined && 'signal' in timed.line && timed.at === at;
 }
