@@ -3,6 +3,7 @@ import { type ResponseEvent, ResponseEventSchema } from '../../proto/index.js';
 import { InvalidInputError, messageOf } from '../contract/errors.js';
 import { encodeBase64url, encodedLength } from './base64url.js';
 import { Fault } from './fault.js';
+import { assertSayableMasks, jsonText } from './json-text.js';
 import { checkResponseEvent } from './protobuf/response-event.js';
 import { hasBrokenText } from './texts.js';
 
@@ -13,8 +14,8 @@ const sseEnd = utf8.encode('\n\n');
 /**
  * One frame of server-sent events, with its blank line: what {@link decodeSse} takes back. Unknown fields are kept.
  *
- * @throws {InvalidInputError} for what is no `ResponseEvent`, or none that can be encoded (a text that ends within a character, a number out of
- *   range, messages more than 100 deep)
+ * @throws {InvalidInputError} for what is no `ResponseEvent`, or none that can be encoded (a text that begins or ends within a
+ *   character, a number out of range, messages more than 100 deep)
  */
 export function encodeSse(event: ResponseEvent): Uint8Array {
   const message = messageBytes(event);
@@ -47,14 +48,16 @@ export function encodeBinary(event: ResponseEvent): Uint8Array {
  * One line of proto3 JSON, with its line feed, as UTF-8: what {@link decodeJsonLines} takes back. JSON has no place for unknown
  * fields: they are left out, so what must survive a newer server is better kept in another format.
  *
- * @throws {InvalidInputError} as {@link encodeSse}; also for what JSON cannot say, as a field mask whose paths are not in snake_case
+ * @throws {InvalidInputError} as {@link encodeSse}; also for a field mask that JSON cannot say: whose paths are not in snake_case, have a
+ *   comma in them, or are one empty path
  */
 export function encodeJsonLine(event: ResponseEvent): Uint8Array {
   assertResponseEvent(event);
   try {
     const json = toJson(ResponseEventSchema, event);
     fromJson(ResponseEventSchema, json);
-    return utf8.encode(`${JSON.stringify(json)}\n`);
+    assertSayableMasks(event);
+    return utf8.encode(`${jsonText(json)}\n`);
   } catch (thrown) {
     throw cannotBeEncoded(thrown);
   }

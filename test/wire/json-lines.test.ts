@@ -3,18 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ClientActionSchema } from '../../proto/index.js';
 import { BadFrameError, isCommitpointError } from '../../src/contract/errors.js';
 import { decodeJsonLine, decodeJsonLines, encodeJsonLine } from '../../src/wire/index.js';
-import {
-  appended,
-  badFrameOf,
-  bytes,
-  event,
-  finished,
-  hexOf,
-  inPiecesOf,
-  type Part,
-  readAll,
-  started,
-} from './streams.js';
+import { badFrameOf, bytes, event, finished, hexOf, inPiecesOf, type Part, readAll, started } from './streams.js';
 
 const init = '{"init":{"conversationId":"c","requestId":"r"}}';
 const done = '{"finished":{"done":{}}}';
@@ -156,11 +145,29 @@ describe('a field mask', () => {
     },
   );
 
-  test('in camelCase, as another format may carry it, cannot be written', () => {
-    const value = { mask: { paths: ['agentOutput.text'] } };
-    const action = create(ClientActionSchema, { action: { case: 'appendToMessageContent', value } });
-    const wrong = event({ type: { case: 'clientActions', value: { actions: [action] } } });
-    expect(() => encodeJsonLine(wrong)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
-    expect(pathsOf(Buffer.from(encodeJsonLine(appended('x'))).toString())).toEqual(['agent_output.text']);
+  const appendOf = (...paths: string[]) => {
+    const action = create(ClientActionSchema, {
+      action: { case: 'appendToMessageContent', value: { mask: { paths } } },
+    });
+    return event({ type: { case: 'clientActions', value: { actions: [action] } } });
+  };
+
+  test.each([['agentOutput.text'], [''], ['a,b'], ['a', ',']])(
+    'that JSON cannot say is not written: %j %j',
+    (...paths) => {
+      expect(() => encodeJsonLine(appendOf(...paths))).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+    },
+  );
+
+  test.each([[], ['agent_output.text'], ['', ''], ['a', '']])('comes back as it was: %j %j', (...paths) => {
+    expect(pathsOf(Buffer.from(encodeJsonLine(appendOf(...paths))).toString())).toEqual(paths);
   });
+});
+
+test('zero keeps its sign', async () => {
+  const value = { requestCost: { exact: -0 }, tokenUsage: [{ modelId: '"', costInCents: -0 }, {}] };
+  const negative = event({ type: { case: 'finished', value } });
+  const line = encodeJsonLine(negative);
+  expect(await readAll(decodeJsonLines([line]))).toEqual({ events: [hexOf(negative)], error: undefined });
+  expect(Buffer.from(line).toString()).toContain('"exact":-0}');
 });
