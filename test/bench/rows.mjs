@@ -60,6 +60,14 @@ function againstEverybody(timesHandWritten, timesFloor) {
   ];
 }
 
+/**
+ * The package's own fold or decoder, as the options have it.
+ * @param {string} work
+ * @param {object} options
+ * @returns {Case}
+ */
+const own = (work, options) => ({ work, contestant: 'commitpoint', options });
+
 const k16 = 16_384;
 const k256 = 262_144;
 
@@ -159,6 +167,60 @@ export const rows = [
       { what: 'bytes', value: 'commitpoint', atMost: 3 * 1024 },
       { what: '× hand-written loop', value: 'commitpoint', of: 'hand-written', atMost: 0.75 },
       { what: '× hand-written loop without inbox', value: 'commitpoint', of: 'hand-written, no inbox' },
+    ],
+  },
+  {
+    name: 'P8',
+    what: 'fold: appends of 20 bytes to one message, after 1,000 messages, in a transaction',
+    cases: {
+      '4 k': own('fold-appends', { appends: 4_000, by: 'fold' }),
+      '8 k': own('fold-appends', { appends: 8_000, by: 'fold' }),
+      'living conversation, 8 k': own('fold-appends', { appends: 8_000, by: 'conversation' }),
+      'transcode, 8 k': own('fold-appends', { appends: 8_000, by: 'transcode' }),
+    },
+    goals: [
+      { what: 'rate at 8 k ÷ at 4 k (time ≤ 2.2×)', value: '8 k', of: '4 k', atLeast: 2 / 2.2 },
+      { what: '× transcode', value: '8 k', of: 'transcode, 8 k', atLeast: 100 },
+      { what: 'living conversation × transcode', value: 'living conversation, 8 k', of: 'transcode, 8 k' },
+    ],
+  },
+  {
+    name: 'P9',
+    what: 'begin, commit, begin, rollback after a history; and the rollback of 10 k appends',
+    cases: {
+      'after 1 k messages': own('fold-boundaries', { messages: 1_000 }),
+      'after 1 M messages': own('fold-boundaries', { messages: 1_000_000 }),
+      'rollback of 10 k appends': own('fold-boundaries', { messages: 1_000, undoes: 10_000 }),
+    },
+    goals: [
+      {
+        what: 'rate after 1 M ÷ after 1 k (time ≤ 1.5×)',
+        value: 'after 1 M messages',
+        of: 'after 1 k messages',
+        atLeast: 1 / 1.5,
+      },
+      { what: 'rollbacks of 10 k appends (≤ 10 µs each)', value: 'rollback of 10 k appends', atLeast: 100_000 },
+    ],
+  },
+  {
+    name: 'P10',
+    what: 'decode and fold of small events, from bytes in pieces of 16 KB',
+    cases: {
+      'length-delimited': own('decode-and-fold', { format: 'binary', does: 'fold' }),
+      'server-sent events': own('decode-and-fold', { format: 'sse', does: 'fold' }),
+      'length-delimited, decode alone': own('decode-and-fold', { format: 'binary', does: 'decode' }),
+      'server-sent events, decode alone': own('decode-and-fold', { format: 'sse', does: 'decode' }),
+      fromBinary: own('decode-and-fold', { format: 'binary', does: 'fromBinary' }),
+    },
+    goals: [
+      { what: '× fromBinary', value: 'length-delimited', of: 'fromBinary', atLeast: 0.5 },
+      { what: 'server-sent events × fromBinary', value: 'server-sent events', of: 'fromBinary', atLeast: 0.5 },
+      { what: 'decode alone × fromBinary', value: 'length-delimited, decode alone', of: 'fromBinary' },
+      {
+        what: 'server-sent events, decode alone × fromBinary',
+        value: 'server-sent events, decode alone',
+        of: 'fromBinary',
+      },
     ],
   },
 ];

@@ -1,0 +1,42 @@
+import { createFold } from 'commitpoint/conversation';
+import { Meter } from '../meter.mjs';
+import { append, begin, commit, history, rollback } from './response-events.mjs';
+
+const warmUp = 50_000;
+const measureMs = 700;
+
+/**
+ * Begins, commits and rollbacks, in turn, after a history; or one rollback again
+ * and again, of a transaction in which so much was appended (a state is a value,
+ * so the same one can be stepped from as often as one likes).
+ * @param {{ messages: number, undoes?: number }} options
+ * @returns {Promise<import('../meter.mjs').Sample>}
+ */
+export async function foldBoundaries({ messages, undoes = 0 }) {
+  const fold = createFold();
+  let state = fold.initial;
+  for (const event of history(messages)) state = fold.take(state, event).state;
+  const { tasks } = state.conversation;
+  let inside = fold.take(state, begin).state;
+  for (let at = 0; at < undoes; at += 1) inside = fold.take(inside, append('m500')).state;
+  const boundaries = () => {
+    const first = fold.take(fold.take(state, begin).state, commit).state;
+    state = fold.take(fold.take(first, begin).state, rollback).state;
+    return 4;
+  };
+  const undo = () => {
+    state = fold.take(inside, rollback).state;
+    return 1;
+  };
+  const act = undoes > 0 ? undo : boundaries;
+  for (let at = 0; at < warmUp; at += 1) act();
+  const meter = new Meter();
+  do {
+    let count = 0;
+    meter.start();
+    for (let at = 0; at < 4_096; at += 1) count += act();
+    meter.stop(count);
+  } while (meter.cpuMs < measureMs);
+  if (state.conversation.tasks !== tasks) throw new Error('other tasks than before');
+  return meter.sample;
+}
