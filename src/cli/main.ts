@@ -89,8 +89,9 @@ async function main(args: readonly string[]): Promise<ExitStatus> {
 
 // a reader that stops reading (`| head`) is no failure
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+  if (error.code === 'EPIPE') process.exit(0);
+  complain(`standard output: ${error.message}`);
+  process.exit(2);
 });
 
 process.exitCode = await main(process.argv.slice(2));

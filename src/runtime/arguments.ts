@@ -45,16 +45,17 @@ export function failureOf(thrown: unknown): CallResult {
   return errorResult(messageOf(thrown));
 }
 
-/** A short digest of a text (53 bits and the length): equal texts have equal digests. Not a seal against an attacker. */
+/**
+ * A short digest of a text: 64 bits and the length. Equal texts have equal
+ * digests; it tells a repeat from a conflict, and is no seal against an attacker.
+ */
 export function digestOf(text: string): string {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
+  let folded = 0x811c9dc5; // FNV-1a
+  let rolled = 7; // and a polynomial of another kind, so that one's collisions are not the other's
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    a = Math.imul(a ^ unit, 2654435761);
-    b = Math.imul(b ^ unit, 1597334677);
+    folded = Math.imul(folded ^ unit, 0x01000193);
+    rolled = (Math.imul(rolled, 31) + unit) | 0;
   }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return `${(4294967296 * (2097151 & b) + (a >>> 0)).toString(36)}.${text.length.toString(36)}`;
+  return `${(folded >>> 0).toString(36)}.${(rolled >>> 0).toString(36)}.${text.length.toString(36)}`;
 }

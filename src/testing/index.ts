@@ -24,7 +24,7 @@ export type {
   TraceEvent,
   TraceLine,
 } from '../scenario/scenario.js';
-export { drawTimeline } from '../scenario/timeline.js';
+export { drawTimeline, type TimelineOptions } from '../scenario/timeline.js';
 export { violationsOf } from './check-trace.js';
 export { expectLegal } from './expect-legal.js';
 export { type Simulation, simulate, type Unmet } from './simulate.js';

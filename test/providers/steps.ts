@@ -53,4 +53,4 @@ export function words(events: readonly BidiEvent[]): string[] {
 export const isTerminal = (event: BidiEvent): boolean => event.type === 'turn_complete' || event.type === 'interrupted';
 
 /** Runs of a property, by environment; the default is what CI has time for. */
-export const propertyRuns = Number(process.env.PROPERTY_RUNS ?? 300);
+export const propertyRuns = Number(process.env.COMMITPOINT_RUNS ?? 300);
