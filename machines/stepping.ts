@@ -105,6 +105,8 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
   const interned = new Map<string, Snapshot>();
   const steps = new WeakMap<object, Map<Type, Result>>();
   const initials = new Map<string, Result>();
+  // whoever begins many lives hands in one object for all that are alike
+  const initialsOf = new WeakMap<object, Result>();
   // lives that begin alike follow each other: the last beginning is at hand
   let lastInput: InputFrom<Machine> | undefined;
   let lastInitial: Result | undefined;
@@ -137,12 +139,17 @@ export function createStepper<Machine extends AnyStateMachine, Type extends stri
     machine,
     initial(input) {
       if (input === lastInput && lastInitial !== undefined) return lastInitial;
-      const key = JSON.stringify(input ?? null);
-      let result = initials.get(key);
+      const isObject = typeof input === 'object' && input !== null;
+      let result = isObject ? initialsOf.get(input) : undefined;
       if (result === undefined) {
-        const raw = collecting(() => machine.getInitialSnapshot(inertScope, input) as Snapshot);
-        result = { snapshot: intern(raw.snapshot), effects: raw.effects };
-        initials.set(key, result);
+        const key = JSON.stringify(input ?? null);
+        result = initials.get(key);
+        if (result === undefined) {
+          const raw = collecting(() => machine.getInitialSnapshot(inertScope, input) as Snapshot);
+          result = { snapshot: intern(raw.snapshot), effects: raw.effects };
+          initials.set(key, result);
+        }
+        if (isObject) initialsOf.set(input, result);
       }
       lastInput = input;
       lastInitial = result;
