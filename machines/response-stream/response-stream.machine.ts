@@ -87,6 +87,7 @@ const cutOff = {
   init_renames: { target: 'streaming', actions: ['nameConversation', 'resumeRequest'] },
 } as const;
 
+/** The life of a response stream on its conversation, for its stepper, for actors and for diagrams. Its actions are names. */
 export const responseStreamMachine = table.createMachine({
   id: 'response-stream',
   initial: 'awaiting_init',

@@ -84,6 +84,7 @@ const doomedCommit = (...first: readonly ReturnType<typeof told>[]) =>
     { target: '#transaction.rolled_back', actions: [...first, told('doomed_commit')] },
   ] as const;
 
+/** The life of one transaction, for its stepper, for actors and for diagrams. Its actions are names. */
 export const transactionMachine = table.createMachine({
   id: 'transaction',
   context: ({ input }) => ({
