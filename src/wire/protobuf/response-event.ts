@@ -2,6 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { type ResponseEvent, ResponseEventSchema } from '../../../proto/index.js';
 import { messageOf } from '../../contract/errors.js';
 import { Fault } from '../fault.js';
+import { readAppend } from './append-lane.js';
 import { checkMessage, checkTexts } from './check.js';
 import { planOf } from './plan.js';
 
@@ -13,6 +14,8 @@ const plan = planOf(ResponseEventSchema);
  * @throws {Fault}
  */
 export function readResponseEvent(bytes: Uint8Array, start: number, end: number): ResponseEvent {
+  const appended = readAppend(bytes, start, end);
+  if (appended !== undefined) return appended;
   const answer = checkMessage(plan, bytes, start, end);
   // faster than subarray, and never a Buffer
   const view = new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
