@@ -23,7 +23,7 @@ function integerOf(name: string): number | undefined {
 }
 
 /** Searching for a smaller example is given up after this; a search that finds nothing has far more time. */
-const patienceMs = Math.max(25_000, runs * 100);
+const patienceMs = Math.max(50_000, runs * 200);
 
 /**
  * A test that `predicate` holds (does not throw) for every value.

@@ -160,6 +160,8 @@ export function checkLimits(story: Story): string[] {
       if (told !== known) return [`session.calls() says ${told}, \`lifecycle$\` ${known}`];
     }
     if ('quiet' in fact && fact.index < story.fence) {
+      const [admitted] = [...states].find(([, state]) => state === 'admitted') ?? [];
+      if (admitted !== undefined && !story.plan.judgesLater) return [`D12: call ${admitted} is stuck in admitted`];
       const held = placesHeld(states);
       const [queued] = [...states].find(([, state]) => state === 'queued') ?? [];
       if (queued !== undefined && held < maxConcurrentTools) {

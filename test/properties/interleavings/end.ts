@@ -144,10 +144,25 @@ function checkCause(story: Story, begun: Fact | undefined): string[] {
   return [];
 }
 
+/** §5 *End*: pending acts are refused, then closes are answered, then `closed` resolves. */
+function checkOrderOfAnswers(story: Story): string[] {
+  const closed = story.all('closed')[0];
+  if (closed === undefined) return [];
+  const settled = new Map(story.all('settled').map((fact) => [fact.settled, fact.index]));
+  const earlier = story.all('host').filter(({ era, host }) => era < closed.era && host !== 'abort');
+  const indexOf = ({ number }: { readonly number: number }) => settled.get(number) ?? Number.POSITIVE_INFINITY;
+  const late = earlier.find((act) => indexOf(act) > closed.index);
+  if (late !== undefined) return [`\`closed\` resolved before act ${late.number} (${late.host}) was answered`];
+  const answered = Math.min(...earlier.filter(({ host }) => host === 'close').map(indexOf));
+  const passed = earlier.find((act) => act.host !== 'close' && act.index < story.fence && indexOf(act) > answered);
+  return passed === undefined ? [] : [`close() was answered before act ${passed.number} (${passed.host}) was refused`];
+}
+
 /** Every act of the host is settled, and after the end refused as it should be. */
 function checkActs(story: Story): string[] {
   const findings: string[] = [];
   if (story.plan.forgets) return findings;
+  findings.push(...checkOrderOfAnswers(story));
   const settled = new Map(story.all('settled').map((fact) => [fact.settled, fact]));
   for (const act of story.all('host')) {
     const end = settled.get(act.number);

@@ -9,6 +9,7 @@ import { checkInterruptions, checkSignals } from './interruptions.js';
 import { checkLoop, checkOrder } from './order.js';
 import type { Plan } from './plan.js';
 import { Story } from './story.js';
+import { checkTexts } from './texts.js';
 import type { Run } from './world.js';
 
 /** What is wrong with a run, in words that begin with the number of the invariant. */
@@ -24,6 +25,7 @@ export function findingsOf(plan: Plan, run: Run): string[] {
     checkEnd,
     checkInterrupts,
     checkLate,
+    checkTexts,
   ];
   return checks.flatMap((check) => check(story));
 }

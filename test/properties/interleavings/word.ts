@@ -3,7 +3,8 @@ export function wordProblem(value: unknown): string | undefined {
   const { word, count, ...rest } = value as Readonly<Record<string, unknown>>;
   if (typeof word !== 'string') return 'word: expected a string';
   if (count !== undefined && !(Number.isInteger(count) && (count as number) >= 0)) return 'count: expected an integer';
-  return Object.keys(rest).length === 0 ? undefined : 'unknown property';
+  const [other] = Object.keys(rest);
+  return other === undefined ? undefined : `${other}: unknown`;
 }
 
 /** Whether arguments, as the model wrote them, may ever reach the code of a tool. */
