@@ -51,22 +51,26 @@ export interface LevelsStepped {
 }
 
 class Moving {
-  readonly levels: TransactionSnapshot[];
-  readonly asked: LevelsAsked[] = [];
-  readonly steps: LevelStep[] = [];
+  levels: TransactionSnapshot[];
+  asked: LevelsAsked[] = none;
+  steps: LevelStep[] = none;
   readonly #rules: TransactionContext;
 
   constructor(levels: readonly TransactionSnapshot[], rules: TransactionContext) {
-    this.levels = levels.slice();
+    this.levels = levels.length === 0 ? none : levels.slice();
     this.#rules = rules;
+  }
+
+  ask(effect: LevelsAsked): void {
+    this.asked = withOneMore(this.asked, effect);
   }
 
   open(): void {
     const level = this.levels.length;
     const { snapshot } = transactionStepper.initial(this.#rules);
-    this.levels.push(snapshot);
-    this.steps.push({ level, type: undefined, snapshot });
-    this.asked.push({ type: 'opened', level });
+    this.levels = withOneMore(this.levels, snapshot);
+    this.steps = withOneMore(this.steps, { level, type: undefined, snapshot });
+    this.ask({ type: 'opened', level });
   }
 
   stepTop(type: TransactionEventType): void {
@@ -74,13 +78,13 @@ class Moving {
     const top = this.levels[level];
     if (top === undefined) return;
     const { snapshot, effects } = transactionStepper.step(top, type);
-    this.steps.push({ level, type, snapshot });
+    this.steps = withOneMore(this.steps, { level, type, snapshot });
     if (snapshot.status === 'active') this.levels[level] = snapshot;
     else this.levels.pop();
     for (const effect of effects) {
       switch (effect.type) {
         case 'report':
-          this.asked.push({ type: 'report', note: (effect.params as { readonly note: TransactionNote }).note });
+          this.ask({ type: 'report', note: (effect.params as { readonly note: TransactionNote }).note });
           break;
         case 'openSavepoint':
           this.open();
@@ -89,17 +93,26 @@ class Moving {
           this.stepTop('doom_inherited');
           break;
         case 'refuseBegin':
-          this.asked.push({ type: 'refuseBegin' });
+          this.ask({ type: 'refuseBegin' });
           break;
         case 'keep':
-          this.asked.push({ type: 'keep', level });
+          this.ask({ type: 'keep', level });
           break;
         case 'restore':
-          this.asked.push({ type: 'restore', level });
+          this.ask({ type: 'restore', level });
           break;
       }
     }
   }
+}
+
+const none = Object.freeze([]) as unknown as never[];
+
+/** There is one, mostly, and a list that is made with it takes a tenth of one that it is pushed to. */
+function withOneMore<Item>(list: Item[], item: Item): Item[] {
+  if (list.length === 0) return [item];
+  list.push(item);
+  return list;
 }
 
 /** A Begin of the stream: opens the outermost level, or is put to the top one. `rules`: those of a level that opens. */
@@ -117,7 +130,7 @@ export function closeTransaction(
   how: 'commit' | 'rollback',
 ): LevelsStepped {
   const moving = new Moving(levels, rules);
-  if (levels.length === 0) moving.asked.push({ type: 'report', note: `${how}_without_begin` });
+  if (levels.length === 0) moving.ask({ type: 'report', note: `${how}_without_begin` });
   else moving.stepTop(how);
   return moving;
 }

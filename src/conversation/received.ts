@@ -94,8 +94,13 @@ export function readEvent(event: unknown, keepsSources: boolean): ReceivedEvent 
   }
 }
 
+const noSources: readonly ClientAction[] = [];
+
 function actionsFrom(value: unknown, keepsSources: boolean): ReceivedEvent {
   if (!Array.isArray(value)) refuse('actions', 'an array', value);
+  // most events hold one, and a list that is made with it takes a tenth of one that it is pushed to
+  if (value.length === 1 && !keepsSources)
+    return { type: 'actions', actions: [actionFrom(value[0])], sources: noSources };
   const actions: ReceivedAction[] = [];
   const sources: ClientAction[] = [];
   for (let index = 0; index < value.length; index++) {
@@ -187,6 +192,7 @@ function messagesFrom(value: unknown): readonly Message[] {
 function pathsFrom(mask: unknown): string[] {
   const { paths } = fieldsOf(mask, 'a FieldMask');
   if (!Array.isArray(paths)) refuse('mask.paths', 'an array', paths);
+  if (paths.length === 1) return [adoptString('mask.paths', paths[0])];
   const copy: string[] = [];
   for (let index = 0; index < paths.length; index++) copy.push(adoptString('mask.paths', paths[index]));
   return copy;

@@ -10,6 +10,8 @@ import type { ResolvedMask, ResolvedPath } from './path.js';
  * @throws {InvalidInputError} where the patch is not what the schema says
  */
 export function deltasOf({ paths }: ResolvedMask, patch: Fields): readonly string[] {
+  const [path] = paths;
+  if (path !== undefined && paths.length === 1) return [deltaOf(path, patch)];
   const deltas: string[] = [];
   for (const path of paths) deltas.push(deltaOf(path, patch));
   return deltas;
