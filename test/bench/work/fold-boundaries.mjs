@@ -1,5 +1,5 @@
 import { createFold } from 'commitpoint/conversation';
-import { Meter } from '../meter.mjs';
+import { collect, Meter } from '../meter.mjs';
 import { append, begin, commit, history, rollback } from './response-events.mjs';
 
 const warmUp = 50_000;
@@ -9,13 +9,18 @@ const measureMs = 700;
  * Begins, commits and rollbacks, in turn, after a history; or one rollback again
  * and again, of a transaction in which so much was appended (a state is a value,
  * so the same one can be stepped from as often as one likes).
- * @param {{ messages: number, undoes?: number }} options
+ * @param {{ messages: number, undoes?: number, elsewhere?: number }} options `elsewhere`: messages of another conversation in the same
+ *   heap, since what the collector costs depends on all that there is.
  * @returns {Promise<import('../meter.mjs').Sample>}
  */
-export async function foldBoundaries({ messages, undoes = 0 }) {
+export async function foldBoundaries({ messages, undoes = 0, elsewhere = 0 }) {
   const fold = createFold();
+  let other = fold.initial;
+  for (const event of elsewhere > 0 ? history(elsewhere) : []) other = fold.take(other, event).state;
   let state = fold.initial;
   for (const event of history(messages)) state = fold.take(state, event).state;
+  // what making it has left behind is not to be swept up while it is measured
+  collect();
   const { tasks } = state.conversation;
   let inside = fold.take(state, begin).state;
   for (let at = 0; at < undoes; at += 1) inside = fold.take(inside, append('m500')).state;
@@ -38,5 +43,6 @@ export async function foldBoundaries({ messages, undoes = 0 }) {
     meter.stop(count);
   } while (meter.cpuMs < measureMs);
   if (state.conversation.tasks !== tasks) throw new Error('other tasks than before');
+  if ((other.conversation.tasks.get('t')?.messages.length ?? 0) !== elsewhere) throw new Error('the other is gone');
   return meter.sample;
 }
