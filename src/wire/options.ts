@@ -16,6 +16,7 @@ const mostFrameBytes = 1024 ** 3;
 
 /** @throws {InvalidInputError} */
 export function maxFrameBytesOf(options: DecodeOptions): number {
+  if (typeof options !== 'object' || options === null) throw new InvalidInputError('options', 'an object', options);
   const { maxFrameBytes = defaultMaxFrameBytes } = options;
   if (Number.isInteger(maxFrameBytes) && maxFrameBytes >= 1 && maxFrameBytes <= mostFrameBytes) return maxFrameBytes;
   throw new InvalidInputError('maxFrameBytes', `an integer of 1 … ${mostFrameBytes}`, maxFrameBytes);

@@ -59,8 +59,6 @@ const bytesOf = (text: string) => Uint8Array.from(text, (character) => character
 const dataName = bytesOf('data');
 const typeName = bytesOf('event');
 const messageType = bytesOf('message');
-/** `event: message`, the longest line of a type that says nothing. */
-const longestTypeLine = typeName.length + 2 + messageType.length;
 
 class SseDecoder implements FrameDecoder {
   readonly #maxFrameBytes: number;
@@ -161,15 +159,12 @@ class SseDecoder implements FrameDecoder {
       if (line.length > this.#longestLine) throw this.#tooLong(this.#lineOffset);
       return;
     }
-    if (maybeField(line.bytes, line.length, typeName)) {
-      if (line.length <= longestTypeLine) return;
-      this.#isForeign = true;
-    }
+    if (maybeField(line.bytes, line.length, typeName)) return;
     this.#isSkipping = true;
     line.clear();
   }
 
-  /** Adds to the line that is kept: no more than it takes to know that it is too long. */
+  /** Adds to the line that is kept: no more than it takes to know that it is too long, or of another type. */
   #append(start: number, end: number): void {
     const room = this.#longestLine + 1 - this.#line.length;
     this.#line.append(this.#piece, start, Math.min(end, start + room));

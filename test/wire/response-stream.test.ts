@@ -147,6 +147,8 @@ describe('a stream', () => {
     expect(() => writer.finish({ reason: 'quotaLimit', message: 'no' })).toThrow(invalid);
     expect(() => writer.finish({ reason: 'bored' as 'other' })).toThrow(invalid);
     expect(() => writer.finish({ usage: [{ output: -1 }] })).toThrow(invalid);
+    expect(() => writer.finish({ usage: 7 as never })).toThrow(invalid);
+    expect(() => writer.finish(null as never)).toThrow(invalid);
     writer.finish({ reason: 'internalError', message: 'disk full' });
     expect((await received(writer)).finished).toMatchObject({ reason: 'internalError', message: 'disk full' });
   });
@@ -222,6 +224,7 @@ describe('a stream', () => {
     { maxBufferedEvents: 1 },
     { maxBufferedEvents: 2.5 },
   ])('is made with what it needs: not %j', (wrong) => {
+    expect(() => createResponseStream(undefined as never)).toThrow(invalid);
     expect(() => createResponseStream({ ...ids, ...wrong } as never)).toThrow(invalid);
   });
 });

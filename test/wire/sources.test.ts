@@ -125,6 +125,10 @@ describe('bytes come', () => {
     },
   );
 
+  test('with options, where there are some', () => {
+    expect(() => decodeSse([], null as never)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  });
+
   test('with a signal that is one', () => {
     expect(() => decodeSse([], { signal: {} as AbortSignal })).toThrow(
       expect.objectContaining({ code: 'invalid_input' }),

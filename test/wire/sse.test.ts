@@ -187,22 +187,28 @@ describe('an event', () => {
 });
 
 describe('the longest frame', () => {
-  const longest = appended('x'.repeat(100));
-  const frame = encodeSse(longest);
-  const length = hexOf(longest).length / 2;
-
-  test('is measured in bytes of its event', async () => {
-    expect(await readAll(decodeSse([frame], { maxFrameBytes: length }))).toEqual({
-      events: [hexOf(longest)],
-      error: undefined,
-    });
-    for (const pieces of [[frame], inPiecesOf(1, frame)]) {
-      expect(badFrameOf(await readAll(decodeSse(pieces, { maxFrameBytes: length - 1 })))).toEqual({
-        index: 0,
-        offset: 0,
-        expected: `a frame of at most ${length - 1} bytes`,
-        found: 'a longer one',
-      });
+  test.each([0, 1, 2, 3])('is measured in bytes of its event: %i more', async (more) => {
+    const longest = appended('x'.repeat(100 + more));
+    const frame = encodeSse(longest);
+    const length = hexOf(longest).length / 2;
+    const quoted = bytes(
+      Buffer.from(frame)
+        .toString()
+        .replace(/: (.*)/, ': "$1"'),
+    );
+    for (const written of [frame, quoted]) {
+      for (const pieces of [[written], inPiecesOf(1, written)]) {
+        expect(await readAll(decodeSse(pieces, { maxFrameBytes: length }))).toEqual({
+          events: [hexOf(longest)],
+          error: undefined,
+        });
+        expect(badFrameOf(await readAll(decodeSse(pieces, { maxFrameBytes: length - 1 })))).toEqual({
+          index: 0,
+          offset: 0,
+          expected: `a frame of at most ${length - 1} bytes`,
+          found: 'a longer one',
+        });
+      }
     }
   });
 

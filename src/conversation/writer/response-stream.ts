@@ -116,6 +116,7 @@ export interface ResponseStream extends ConversationWriter {
  * @throws {InvalidInputError} for an option that is none
  */
 export function createResponseStream(options: ResponseStreamOptions): ResponseStream {
+  assertObject('options', options);
   return new StreamWriter(options);
 }
 
@@ -303,6 +304,7 @@ function eventOf(type: EventInit): ResponseEvent {
 }
 
 function finishOf(finish: ResponseFinish): FinishInit {
+  assertObject('finish', finish);
   const { reason = 'done', message, usage, cost, contextWindow, summarized, shouldRefreshModelConfig } = finish;
   if (message !== undefined && reason !== 'internalError') {
     throw new InvalidInputError('finish', `no message with the reason ${reason}`, message);
@@ -310,13 +312,18 @@ function finishOf(finish: ResponseFinish): FinishInit {
   const knowsWindow = contextWindow !== undefined || summarized !== undefined;
   return {
     reason: { case: reason, value: message === undefined ? {} : { message } } as NonNullable<FinishInit['reason']>,
-    tokenUsage: usage === undefined ? [] : [...usage],
+    // the copy is made when all of it is; what is no list is refused there
+    tokenUsage: (usage ?? []) as NonNullable<FinishInit['tokenUsage']>,
     shouldRefreshModelConfig: shouldRefreshModelConfig ?? false,
     requestCost: cost === undefined ? undefined : { exact: cost },
     contextWindowInfo: knowsWindow
       ? { contextWindowUsage: contextWindow ?? 0, summarized: summarized ?? false }
       : undefined,
   };
+}
+
+function assertObject(what: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new InvalidInputError(what, 'an object', value);
 }
 
 /** The state before a further request on a conversation. */
