@@ -3,10 +3,18 @@
  * what conversation.md §8 promises. What a failure prints under its seed is a file that `commitpoint fold` runs.
  */
 import fc from 'fast-check';
-import { describe } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { type ClientAction, type ResponseEvent, ResponseEventSchema } from '../../proto/index.js';
-import { createFold, type FoldInput, type FoldState, toEvents } from '../../src/conversation/index.js';
-import { Broken, property } from '../properties/property.js';
+import {
+  type ConversationChange,
+  createFold,
+  type FoldInput,
+  type FoldState,
+  failingCodes,
+  informingCodes,
+  toEvents,
+} from '../../src/conversation/index.js';
+import { Broken, property, runs } from '../properties/property.js';
 import { cutAt, cuts, type Format, formatNames, formats, reusing } from '../wire/streams.js';
 import { foldFile } from './fold-file.js';
 import { armed, hostileObject, spoil } from './hostile.js';
@@ -54,6 +62,19 @@ const begin = acted({ case: 'beginTransaction', value: {} });
 const commit = acted({ case: 'commitTransaction', value: {} });
 const oneByOne = (actions: readonly ClientAction[]) => actions.map(({ action }) => acted(action as never));
 
+/** What random streams have led through, over all runs. */
+const met = new Set<string>();
+
+function meet(change: ConversationChange | undefined): void {
+  if (change === undefined) return;
+  met.add(change.kind);
+  if (change.end !== undefined) met.add(change.end.phase);
+  for (const { code } of change.diagnostics) met.add(code);
+}
+
+/** What only a living conversation tells of, and what one stream alone never meets. */
+const notHere = ['effect_failed', 'host_callback_threw', 'foreign_event', 'transaction_busy'];
+
 describe('a fold', () => {
   property(
     'is what the model is, at every input: state, diagnostics, phase, ends, derived values (C4, C8, C10)',
@@ -68,10 +89,20 @@ describe('a fold', () => {
         ({ state } = folded);
         const findings = differences(model.shown(), shownOf(state.conversation));
         findings.push(...model.differencesOf(folded.change?.end));
+        meet(folded.change);
         must(findings, way, inputs.slice(0, at + 1));
       }
     },
   );
+
+  afterAll(() => {
+    // what random streams must have led through, or nothing was shown; a handful of them shows nothing either way
+    if (runs < 300 || met.size === 0) return;
+    const codes = [...failingCodes, ...informingCodes].filter((code) => !notHere.includes(code));
+    const kinds = ['applied', 'begun', 'committed', 'rolled_back', 'ended'];
+    const phases = ['finished', 'failed', 'truncated', 'cancelled'];
+    expect([...codes, ...kinds, ...phases].filter((each) => !met.has(each))).toEqual([]);
+  });
 
   property(
     'leaves nothing open, whatever the end (C4)',

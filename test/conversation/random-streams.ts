@@ -29,7 +29,7 @@ const taskId = fc.oneof(
   fc.constant(''),
 );
 const messageId = fc.oneof(
-  { weight: 60, arbitrary: fc.constantFrom('m1', 'm1', 'm2', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7') },
+  { weight: 60, arbitrary: fc.constantFrom('m1', 'm1', 'm2', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'h3', 'h35') },
   fc.constant(''),
 );
 /** What a message says of its task: nothing, mostly. */
@@ -441,17 +441,28 @@ export const furnished = {
   unnamed: finishedBy({}),
 };
 
+/** A task with more messages than one leaf of a list holds. */
+const long = [
+  ...opening,
+  acted({
+    case: 'addMessagesToTask',
+    value: { taskId: 't', messages: Array.from({ length: 36 }, (_, at) => ({ id: `h${at}` })) },
+  }),
+];
+
 /** What a stream may begin with: as a rule it is in order. */
 const beginning: fc.Arbitrary<readonly ResponseEvent[]> = fc.oneof(
-  { weight: 8, arbitrary: fc.constant(opening) },
-  { weight: 3, arbitrary: fc.constant(root) },
-  { weight: 1, arbitrary: fc.constant([]) },
+  { weight: 16, arbitrary: fc.constant(opening) },
+  { weight: 1, arbitrary: fc.constant(long) },
+  { weight: 6, arbitrary: fc.constant(root) },
+  { weight: 2, arbitrary: fc.constant([]) },
 );
 
 /** What one request says: much, and hardly anything that is out of place. */
 export const saying = (plain = false) => {
   const action = { weight: 40, arbitrary: actionEvent(plain).map(received) };
-  return fc.array(fc.oneof(action, { weight: 1, arbitrary: events(plain) }), { maxLength: 12, size: 'max' });
+  const stray = { weight: 1, arbitrary: fc.oneof(events(plain), fc.constant(received({}))) };
+  return fc.array(fc.oneof(action, stray), { maxLength: 12, size: 'max' });
 };
 
 /** Inputs of one stream, ends and later requests among them. */
