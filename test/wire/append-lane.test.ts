@@ -112,13 +112,27 @@ describe('the fast lane', () => {
   });
 
   test('is taken, by what encoders write', () => {
-    for (const delta of ['Hello', 'ÿ 😀', 'x'.repeat(10_000)]) {
+    for (const delta of ['Hello', 'ÿ 😀', '\ufeffé', 'x'.repeat(10_000)]) {
       expect(compare(toBinary(ResponseEventSchema, appended(delta)))).toBe(true);
     }
     for (const delta of ['', 'x'.repeat(20_000)]) {
       expect(compare(toBinary(ResponseEventSchema, appended(delta)))).toBe(false);
     }
     expect(taken).toBeGreaterThan(runs / 4);
+  });
+
+  test('reads the same, or leaves it, whichever byte is another', () => {
+    for (const text of ['Hello', 'x'.repeat(130)]) {
+      const whole = toBinary(ResponseEventSchema, appended(text));
+      for (let at = 0; at < whole.length; at++) {
+        const isText = whole[at] === 0x78;
+        for (let byte = 0; byte < 256; byte += isText ? 51 : 1) {
+          const spoilt = whole.slice();
+          spoilt[at] = byte;
+          compare(spoilt);
+        }
+      }
+    }
   });
 
   test('does not take bytes for an id that it has met as characters', () => {

@@ -503,17 +503,27 @@ describe('the reader', () => {
     const writer = stream({ maxBufferedEvents: 8 });
     const { iterator } = reader(writer);
     await iterator.next();
+    let written = 0;
     const work = writer.transaction(async (tx) => {
-      for (;;) await tx.task('t').append('m', 'agentOutput.text', '.');
+      for (;;) {
+        const room = tx.task('t').append('m', 'agentOutput.text', '.');
+        written++;
+        await room;
+      }
     });
-    const waiting = writer.events;
+    for (let i = 0; i < 50; i++) await Promise.resolve();
+    // createTask, add, begin and two appends are unread: it waits
+    expect(written).toBe(2);
     expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
     await expect(work).rejects.toEqual(refused('reader_left'));
     expect(() => writer.createTask({ id: 'u' })).toThrow(refused('reader_left'));
     await expect(writer.transaction(() => {})).rejects.toEqual(refused('reader_left'));
-    expect(() => waiting[Symbol.asyncIterator]()).toThrow(refused('second_reader'));
+    expect(() => writer.events[Symbol.asyncIterator]()).toThrow(refused('second_reader'));
+    // not even the rollback, which nobody reads
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    expect(writer.state.transaction).toBe('none');
     // of no use, and no harm
+    writer.finish();
     writer.finish();
   });
 
