@@ -8,25 +8,25 @@ import { startOf } from './contestants.mjs';
 
 /** @type {Record<string, () => Promise<Work>>} */
 const works = {
-  text: async () => (await import('./work/text.mjs')).text,
-  backlog: async () => /** @type {Work} */ ((await import('./work/backlog.mjs')).backlog),
-  calls: async () => (await import('./work/calls.mjs')).calls,
-  'idle-heap': async () => (await import('./work/idle-heap.mjs')).idleHeap,
+  text: async () => (await import('./loads/text.mjs')).text,
+  backlog: async () => /** @type {Work} */ ((await import('./loads/backlog.mjs')).backlog),
+  calls: async () => (await import('./loads/calls.mjs')).calls,
+  'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {
-    const { foldAppends } = await import('./work/fold-appends.mjs');
+    const { foldAppends } = await import('./loads/fold-appends.mjs');
     return (_, options) => foldAppends(/** @type {Parameters<typeof foldAppends>[0]} */ (options));
   },
   'fold-boundaries': async () => {
-    const { foldBoundaries } = await import('./work/fold-boundaries.mjs');
+    const { foldBoundaries } = await import('./loads/fold-boundaries.mjs');
     return (_, options) => foldBoundaries(/** @type {Parameters<typeof foldBoundaries>[0]} */ (options));
   },
   'decode-and-fold': async () => {
-    const { decodeAndFold } = await import('./work/decode-and-fold.mjs');
+    const { decodeAndFold } = await import('./loads/decode-and-fold.mjs');
     return (_, options) => decodeAndFold(/** @type {Parameters<typeof decodeAndFold>[0]} */ (options));
   },
   'openai-agents-calls': async () => {
-    const { openaiAgentsCalls } = await import('./work/openai-agents-calls.mjs');
+    const { openaiAgentsCalls } = await import('./loads/openai-agents-calls.mjs');
     return (_, options) => openaiAgentsCalls(options);
   },
 };
