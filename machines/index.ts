@@ -3,3 +3,4 @@ export * from './session/index.js';
 export * from './stepping.js';
 export * from './tool-invocation/index.js';
 export * from './transaction/index.js';
+export * from './versions.js';

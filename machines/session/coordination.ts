@@ -86,12 +86,15 @@ export function sessionStateOf(
   return typeof value === 'string' ? value : `open.${value.open}`;
 }
 
-/** The lives that are coordinated: actors in the runtime, bare snapshots elsewhere. */
+/**
+ * The lives that are coordinated: actors in the runtime, bare snapshots
+ * elsewhere. `asked`: how many effects of the step were asked for before.
+ */
 export interface Cast<Call extends CallEntry> {
   readonly session: SessionSnapshot;
-  advanceSession(type: SessionEventType, next: SessionSnapshot): void;
-  admit(candidate: Candidate, refused: boolean): Call;
-  advanceCall(call: Call, type: CallEventType, next: CallSnapshot): void;
+  advanceSession(type: SessionEventType, next: SessionSnapshot, asked: number): void;
+  admit(candidate: Candidate, refused: boolean, asked: number): Call;
+  advanceCall(call: Call, type: CallEventType, next: CallSnapshot, asked: number): void;
   /** The call has its outcome and no code runs that its state waits for: its actor may go. */
   release(call: Call): void;
 }
@@ -281,7 +284,7 @@ export class Coordination<Call extends CallEntry> {
 
   #stepSession(type: SessionEventType, detail?: string): void {
     const { snapshot, effects } = sessionStepper.step(this.#cast.session, type);
-    this.#cast.advanceSession(type, snapshot);
+    this.#cast.advanceSession(type, snapshot, this.#asked.length);
     for (const effect of effects) {
       switch (effect.type) {
         case 'deliver':
@@ -314,7 +317,7 @@ export class Coordination<Call extends CallEntry> {
     if (step?.at !== 'session' || step.type !== 'tool_call') return;
     const { candidate } = step;
     const refused = this.#admitted >= this.#limits.maxOpenCalls;
-    const call = this.#cast.admit(candidate, refused);
+    const call = this.#cast.admit(candidate, refused, this.#asked.length);
     this.#ledger ??= new Map();
     this.#open ??= new Map();
     this.#ledger.set(call.id, call);
@@ -380,7 +383,7 @@ export class Coordination<Call extends CallEntry> {
       this.#overflow('the host reads too slowly: its buffer of events is full', 1);
       return;
     }
-    this.#cast.advanceCall(call, type, snapshot);
+    this.#cast.advanceCall(call, type, snapshot, this.#asked.length);
     const to = callStateOf(snapshot);
     if (from !== to) this.#count(call, from, to);
     for (const effect of effects) {

@@ -14,6 +14,11 @@ export type ErrorCode =
   | 'illegal_order'
   | 'invalid_id'
   | 'invalid_input'
+  | 'journal_closed'
+  | 'journal_damaged'
+  | 'journal_failed'
+  | 'journal_format'
+  | 'journal_locked'
   | 'not_supported'
   | 'recording'
   | 'response_stream'
@@ -320,5 +325,58 @@ function isList(value: unknown): boolean {
   } catch {
     // a revoked proxy
     return false;
+  }
+}
+
+/** Something was appended to a journal that was closed. Open it again; what was appended before the close is in it. */
+export class JournalClosedError extends CommitpointError {
+  readonly code = 'journal_closed';
+  constructor() {
+    super('the journal is closed: nothing can be appended');
+  }
+}
+
+/**
+ * A journal cannot be written any more: the disk is full, the file is gone, too much waits to be written. What was flushed
+ * before is safe. Mend the cause (`cause` says what the system said), open the journal again, and recover.
+ */
+export class JournalFailedError extends CommitpointError {
+  readonly code = 'journal_failed';
+  constructor(where: string, cause: unknown) {
+    super(`the journal ${where} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Another process, or another journal of this one, has the journal open to write. Close that one first; reading needs no lock. */
+export class JournalLockedError extends CommitpointError {
+  readonly code = 'journal_locked';
+  constructor(
+    readonly path: string,
+    holder: string,
+  ) {
+    super(`the journal ${path} is being written by ${holder}; one writer at a time`);
+  }
+}
+
+/**
+ * A journal holds something that is no record where one should be. `offset`: bytes from the beginning, or the row; the
+ * records before it are sound, and nothing behind it is to be trusted. Keep the file for whoever finds out why.
+ */
+export class JournalDamagedError extends CommitpointError {
+  readonly code = 'journal_damaged';
+  constructor(
+    where: string,
+    readonly offset: number,
+    problem: string,
+  ) {
+    super(`the journal ${where} is damaged at ${offset}: ${problem}`);
+  }
+}
+
+/** What was opened as a journal is none, or one of a newer format than this version reads. */
+export class JournalFormatError extends CommitpointError {
+  readonly code = 'journal_format';
+  constructor(where: string, expected: string, found: string) {
+    super(`${where} is no journal that can be read: expected ${expected}, found ${found}`);
   }
 }

@@ -1,7 +1,7 @@
 /** Performs what a call's machine asks for: its code, its result, its signal, its reports. */
 import type { AbortCause, Asked, CallChange } from '../../machines/index.js';
 import { CallInterruptedError, CallTimeoutError, CallWithdrawnError, messageOf } from '../contract/errors.js';
-import type { IntentLog } from '../contract/journal.js';
+import type { Journal } from '../contract/journal.js';
 import type { LateOutcome, Tool } from '../contract/tool.js';
 import { failureOf, resultOf } from './arguments.js';
 import { attempt } from './attempt.js';
@@ -86,7 +86,7 @@ export function performForCall(life: SessionLife, call: Call, effect: Asked<Call
 }
 
 function flush(life: SessionLife, call: Call): void {
-  const journal = life.journal as IntentLog;
+  const journal = life.journal as Journal;
   attempt(
     () => journal.flush(),
     () => life.callHappens(call, 'flushed'),

@@ -38,7 +38,7 @@ import {
   SessionEndedError,
 } from '../contract/errors.js';
 import type { InspectionObserver } from '../contract/inspector.js';
-import type { IntentLog } from '../contract/journal.js';
+import type { Journal } from '../contract/journal.js';
 import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
 import type { Tool } from '../contract/tool.js';
@@ -67,7 +67,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   readonly settings: SessionSettings;
   readonly actor: SessionActor;
   readonly delivery: Delivery;
-  readonly journal: IntentLog | undefined;
+  readonly journal: Journal | undefined;
   readonly acts = new PendingActs();
   readonly #system: ActorSystem;
   readonly #coordination: Coordination<Call>;
@@ -85,7 +85,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   #end: SessionEnd | undefined;
   #lifecycle: Lifecycle | undefined;
 
-  constructor(settings: SessionSettings, inspect?: InspectionObserver, journal?: IntentLog) {
+  constructor(settings: SessionSettings, inspect?: InspectionObserver, journal?: Journal) {
     this.settings = settings;
     this.journal = journal;
     this.#system = new ActorSystem(this);

@@ -1,4 +1,4 @@
-import type { IntentLog } from '../contract/journal.js';
+import type { Journal } from '../contract/journal.js';
 import { type SessionOptions, settingsOf } from './options.js';
 import { Session } from './session.js';
 import { SessionRuntime } from './session-runtime.js';
@@ -24,7 +24,7 @@ export interface OpenedSession {
 }
 
 /** As {@link startSession}, for whoever has to hold a session before it is connected. Throws where that rejects for an option. */
-export function openSession(options: SessionOptions, journal?: IntentLog): OpenedSession {
+export function openSession(options: SessionOptions, journal?: Journal): OpenedSession {
   const settings = settingsOf(options);
   const { signal, inspect } = options;
   if (signal?.aborted) throw signal.reason;

@@ -7,7 +7,7 @@
 
 import { sessionStateOf } from '../../machines/index.js';
 import { messageOf } from '../contract/errors.js';
-import type { IntentLog } from '../contract/journal.js';
+import type { Journal } from '../contract/journal.js';
 import type { Tool, ToolContext } from '../contract/tool.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { type DriverAnswer, type DriverCall, ScriptedProvider } from '../providers/scripted/index.js';
@@ -260,7 +260,7 @@ export class Simulator {
     }
   }
 
-  #journal({ durable = true, holdFlush = false }: NonNullable<ScenarioHeader['journal']>): IntentLog {
+  #journal({ durable = true, holdFlush = false }: NonNullable<ScenarioHeader['journal']>): Journal {
     return {
       durable,
       flush: () =>

@@ -1,7 +1,7 @@
 /** No timer and no listener is left (D14); a finished call keeps next to nothing (D15). */
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { IntentLog } from '../../src/contract/journal.js';
+import type { Journal } from '../../src/contract/journal.js';
 import type { CloseReason } from '../../src/contract/lifecycle.js';
 import { defineTool, type Session, type SessionOptions } from '../../src/runtime/index.js';
 import { openSession } from '../../src/runtime/start-session.js';
@@ -10,7 +10,7 @@ import { runChild } from './child.js';
 import { type Held, held, quiet, toolCall } from './stage.js';
 
 /** A session with calls in every state there is, and what it holds of the host. */
-async function busy(options: Partial<SessionOptions> & { journal?: IntentLog; hold?: DriverCall['method'][] } = {}) {
+async function busy(options: Partial<SessionOptions> & { journal?: Journal; hold?: DriverCall['method'][] } = {}) {
   const { journal, hold = ['sendToolResult'], ...rest } = options;
   const clock = new VirtualClock();
   const host = new AbortController();
@@ -178,7 +178,7 @@ describe('timers and listeners', () => {
 
   it('journal_failed: none is left', async () => {
     const flushes: Held<void>[] = [];
-    const journal: IntentLog = {
+    const journal: Journal = {
       durable: true,
       flush: () => {
         const own = held<void>();

@@ -1,6 +1,6 @@
 /** What `lifecycle$` and `calls()` tell of a session (duplex page, §1, §3). */
 import { describe, expect, it } from 'vitest';
-import type { IntentLog } from '../../src/contract/journal.js';
+import type { Journal } from '../../src/contract/journal.js';
 import type { CallState, LifecycleEvent } from '../../src/contract/lifecycle.js';
 import type { BidiEvent } from '../../src/contract/provider.js';
 import { openSession } from '../../src/runtime/start-session.js';
@@ -33,7 +33,7 @@ describe('lifecycle$: calls', () => {
   it('tells of a durable journal’s states', async () => {
     const hand = handTools({ effect: 'irreversible' });
     const flushes: Held<void>[] = [];
-    const journal: IntentLog = {
+    const journal: Journal = {
       durable: true,
       flush: () => {
         const flush = held<void>();

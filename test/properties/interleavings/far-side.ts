@@ -1,5 +1,5 @@
 /** The driver and the journal of a run: what they are asked is logged, what they answer was drawn by lot. */
-import type { IntentLog } from '../../../src/contract/journal.js';
+import type { Journal } from '../../../src/contract/journal.js';
 import type { BidiEvent, BidiProvider, BidiSession } from '../../../src/contract/provider.js';
 import { EventQueue } from '../../../src/providers/scripted/event-queue.js';
 import type { Step } from '../../../src/scenario/scenario.js';
@@ -44,7 +44,7 @@ export class FarSide {
     };
   }
 
-  journal(durable: boolean): IntentLog {
+  journal(durable: boolean): Journal {
     return {
       durable,
       flush: () => {
