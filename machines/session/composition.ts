@@ -4,7 +4,14 @@
  * steps.
  */
 import { type CallEventType, type CallSnapshot, callStepper } from '../tool-invocation/index.js';
-import { type CallEntry, type Candidate, type Cast, Coordination, type Limits, type Occurrence } from './coordination.js';
+import {
+  type CallEntry,
+  type Candidate,
+  type Cast,
+  Coordination,
+  type Limits,
+  type Occurrence,
+} from './coordination.js';
 import { type Move, MoveLog } from './moves.js';
 import type { SessionEventType } from './session.events.js';
 import { type SessionSnapshot, sessionStepper } from './session.stepper.js';

@@ -9,7 +9,7 @@ export interface MemoryJournalOptions {
 
 /** A journal that lives as long as the process: for tests, for a look at a run, for `verify` right after it. */
 export class MemoryJournal implements Journal {
-  readonly durable = false;
+  readonly durable: boolean = false;
   readonly payloads: PayloadPolicy;
   readonly #records: JournalRecord[] = [];
   #isClosed = false;

@@ -86,7 +86,7 @@ export function performForCall(life: SessionLife, call: Call, effect: Asked<Call
 }
 
 function flush(life: SessionLife, call: Call): void {
-  const journal = life.journal as Journal;
+  const journal = life.settings.journal as Journal;
   attempt(
     () => journal.flush(),
     () => life.callHappens(call, 'flushed'),
@@ -153,11 +153,24 @@ function noteSettledLate(life: SessionLife, { id, name, late }: Call): void {
   }
 }
 
+/**
+ * With a durable journal the notice is given when its record is durable, so that no recovery gives it again. Where that
+ * fails it is not given: the recovery will.
+ */
 function tellLate(life: SessionLife, { id, name, tool, late }: Call): void {
-  const { sessionId, turnId } = life.settings;
-  attempt(
-    () => tool?.onLate?.(late as LateOutcome, { id, name, sessionId, turnId }),
-    () => {},
-    (thrown) => life.threw(thrown),
-  );
+  const { sessionId, turnId, journal } = life.settings;
+  if (typeof tool?.onLate !== 'function') return;
+  const tell = () =>
+    attempt(
+      () => tool.onLate?.(late as LateOutcome, { id, name, sessionId, turnId }),
+      () => {},
+      (thrown) => life.threw(thrown),
+    );
+  if (!journal?.durable) tell();
+  else
+    attempt(
+      () => journal.flush(),
+      tell,
+      (error) => life.happens('flush_failed', { error }),
+    );
 }

@@ -25,6 +25,11 @@ export const endless = 0x3fffffff;
 
 const done: Result = Object.freeze({ done: true, value: undefined });
 
+/** Counts what was put into the buffer. */
+export interface DeliveryCounter {
+  delivered(type: BidiTurnEvent['type']): void;
+}
+
 /** Is told what a subscriber threw. */
 export interface CallbackWatch {
   threw(thrown: unknown): void;
@@ -33,6 +38,7 @@ export interface CallbackWatch {
 export class Delivery implements AsyncIterable<BidiTurnEvent> {
   readonly #capacity: number;
   readonly #watch: CallbackWatch;
+  readonly #counter: DeliveryCounter | undefined;
   #unread: Ring<BidiTurnEvent> | undefined;
   #unreadAudio = 0;
   /** Whoever waits for an event; more than one only where a host calls `next()` ahead. */
@@ -46,9 +52,10 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   #isReplaying = false;
   #events$: Observable<BidiTurnEvent> | undefined;
 
-  constructor(capacity: number, watch: CallbackWatch) {
+  constructor(capacity: number, watch: CallbackWatch, counter?: DeliveryCounter) {
     this.#capacity = capacity;
     this.#watch = watch;
+    this.#counter = counter;
   }
 
   /** How many events can be pushed now; {@link endless} while the host reads, since they count as read at once. */
@@ -63,6 +70,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
 
   push(event: BidiTurnEvent): void {
     if (this.#ended) return;
+    this.#counter?.delivered(event.type);
     if (this.#readers?.observed) {
       this.#readers.next(event);
       if (!this.#loopEverOpened && !this.#isReplaying) return;

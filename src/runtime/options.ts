@@ -1,6 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 import { asSessionId, asTurnId, type SessionId, type TurnId } from '../contract/ids.js';
 import type { InspectionObserver } from '../contract/inspector.js';
+import type { Journal } from '../contract/journal.js';
 import type { BidiConnectParams, BidiProvider } from '../contract/provider.js';
 import type { Tool } from '../contract/tool.js';
 
@@ -32,6 +33,12 @@ export interface SessionOptions {
   readonly maxBufferedEvents?: number;
   /** At an interruption, throw away the audio that the host has not read. Default `false`. */
   readonly dropUnreadAudio?: boolean;
+  /**
+   * Where every step of the session and its calls is recorded; any number of sessions may share one. With a durable one the
+   * start of code whose `effect` is not `read`, and every publish, waits until its record is durable, and `onLate` is told
+   * when that is. When it can be written no more the session ends with `journal_failed`.
+   */
+  readonly journal?: Journal;
   /** Looks on from the first event. `session.inspect` attaches one later. */
   readonly inspect?: InspectionObserver;
   /** Default: the platform's. */
@@ -46,6 +53,7 @@ export interface SessionSettings {
   readonly sessionId: SessionId;
   readonly turnId: TurnId;
   readonly limits: SessionLimits;
+  readonly journal: Journal | undefined;
   readonly clock: Clock;
 }
 
@@ -107,6 +115,7 @@ export function settingsOf(options: SessionOptions): SessionSettings {
   assertInteger('maxBufferedEvents', limits.maxBufferedEvents, 1, longestTimeout);
   if (typeof limits.dropUnreadAudio !== 'boolean') throw new TypeError('dropUnreadAudio: expected a boolean');
   assertPart('signal', options.signal, ['addEventListener', 'removeEventListener']);
+  assertPart('journal', options.journal, ['append', 'flush']);
   assertPart('clock', options.clock, ['now', 'setTimeout', 'clearTimeout']);
   if (typeof options.inspect !== 'function') assertPart('inspect', options.inspect, []);
   return {
@@ -116,6 +125,7 @@ export function settingsOf(options: SessionOptions): SessionSettings {
     sessionId: options.sessionId === undefined ? (fresh('ses_') as SessionId) : asSessionId(options.sessionId),
     turnId: options.turnId === undefined ? (fresh('turn_') as TurnId) : asTurnId(options.turnId),
     limits: shared(limits),
+    journal: options.journal,
     clock: options.clock ?? platformClock,
   };
 }

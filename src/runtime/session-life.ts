@@ -1,5 +1,4 @@
 import type { CallEventType, Occurrence, SessionEventType, SessionSnapshot } from '../../machines/index.js';
-import type { Journal } from '../contract/journal.js';
 import type { DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
 import type { LateOutcome } from '../contract/tool.js';
@@ -40,7 +39,6 @@ export interface SessionLife {
   readonly delivery: Delivery;
   readonly acts: PendingActs;
   readonly end: SessionEnd;
-  readonly journal: Journal | undefined;
   /** Set from the connection on. */
   readonly driver: BidiSession;
   /** Why a host call is refused, and what signals are aborted with, once the end has begun. */

@@ -38,7 +38,6 @@ import {
   SessionEndedError,
 } from '../contract/errors.js';
 import type { InspectionObserver } from '../contract/inspector.js';
-import type { Journal } from '../contract/journal.js';
 import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
 import type { Tool } from '../contract/tool.js';
@@ -56,10 +55,13 @@ import type { SessionSettings } from './options.js';
 import { reportEnd, reportFarEvent } from './reports.js';
 import { SessionEnd } from './session-end.js';
 import type { Input, Payload, PlainSessionEvent, SessionLife } from './session-life.js';
+import { SessionRecorder } from './session-recorder.js';
 
 /** Where output changes nothing and is only delivered, as the machine says: asked once, not for every piece. */
 const flowing = sessionSnapshotInWhichOutputFlows();
 const nothing: Payload = {};
+/** What a far-side event asks for that is only delivered. */
+const aDelivery: readonly Asked<Call>[] = [{ type: 'deliver', params: undefined, call: undefined, detail: undefined }];
 /** Before the first step. */
 const beginning: Input = { occurrence: { at: 'session', type: 'connected' }, payload: nothing };
 
@@ -67,7 +69,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   readonly settings: SessionSettings;
   readonly actor: SessionActor;
   readonly delivery: Delivery;
-  readonly journal: Journal | undefined;
+  readonly #recorder: SessionRecorder | undefined;
   readonly acts = new PendingActs();
   readonly #system: ActorSystem;
   readonly #coordination: Coordination<Call>;
@@ -85,15 +87,17 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   #end: SessionEnd | undefined;
   #lifecycle: Lifecycle | undefined;
 
-  constructor(settings: SessionSettings, inspect?: InspectionObserver, journal?: Journal) {
+  constructor(settings: SessionSettings, inspect?: InspectionObserver) {
     this.settings = settings;
-    this.journal = journal;
     this.#system = new ActorSystem(this);
     if (inspect !== undefined) this.#system.inspect(inspect);
     this.actor = SessionActor.create(this.#system, settings.sessionId);
     this.actor.start();
-    this.delivery = new Delivery(settings.limits.maxBufferedEvents, this);
-    this.#coordination = new Coordination(this, settings.limits);
+    const { journal, limits } = settings;
+    this.#recorder =
+      journal && new SessionRecorder(journal, settings, (error) => this.happens('flush_failed', { error }));
+    this.delivery = new Delivery(limits.maxBufferedEvents, this, this.#recorder);
+    this.#coordination = new Coordination(this, limits);
   }
 
   /** Connects. Settles as `startSession` does. */
@@ -102,7 +106,9 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
       this.#start = { resolve, reject };
       if (signal !== undefined) this.#listenTo(signal);
       this.#isStepping = true;
-      this.#performAll(this.#coordination.begin(), beginning);
+      const asked = this.#coordination.begin();
+      this.#recorder?.begin(this.session, asked);
+      this.#performAll(asked, beginning);
       this.#drain();
     });
   }
@@ -151,16 +157,20 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     return this.actor.getSnapshot();
   }
 
-  advanceSession(type: SessionEventType, next: SessionSnapshot): void {
+  advanceSession(type: SessionEventType, next: SessionSnapshot, asked: number): void {
+    this.#recorder?.log.session(type, this.session, next, asked);
     this.actor.step(type, next);
   }
 
-  admit(candidate: Candidate, refused: boolean): Call {
+  admit(candidate: Candidate, refused: boolean, asked: number): Call {
     const tool = this.settings.tools.get(candidate.name);
-    return new Call(this.actor, candidate, refused, tool, this.#at.payload.arguments ?? '');
+    const call = new Call(this.actor, candidate, refused, tool, this.#at.payload.arguments ?? '');
+    this.#recorder?.log.admitted(call, call.snapshot, asked);
+    return call;
   }
 
-  advanceCall(call: Call, type: CallEventType, next: Call['snapshot']): void {
+  advanceCall(call: Call, type: CallEventType, next: Call['snapshot'], asked: number): void {
+    this.#recorder?.log.call(call, type, call.snapshot, next, asked);
     call.actor.step(type, next);
   }
 
@@ -216,9 +226,12 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     const before = this.session;
     if (before !== flowing || !isOutput(report) || this.actor.isWatched) {
       const { snapshot, effects } = sessionStepper.step(before, report.type);
-      if (!deliversOnly(effects) || this.delivery.room <= 0) return false;
-      this.advanceSession(report.type, snapshot);
+      const { room } = this.delivery;
+      if (!deliversOnly(effects) || room <= 0) return false;
+      this.advanceSession(report.type, snapshot, 0);
+      this.#recorder?.step({ at: 'session', type: report.type }, room, 0, before, aDelivery, { event: report });
     } else if (this.delivery.room <= 0) return false;
+    else this.#recorder?.took(report.type);
     this.#isStepping = true;
     this.delivery.push(report);
     if (this.#waiting === undefined) this.#isStepping = false;
@@ -227,7 +240,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   }
 
   #candidateOf({ id, name, arguments: args }: Extract<BidiEvent, { type: 'tool_call' }>): Candidate {
-    const rules = rulesOf(this.settings.tools.get(name), this.journal?.durable === true);
+    const { tools, journal } = this.settings;
+    const rules = rulesOf(tools.get(name), journal?.durable === true);
     return { id, name, digest: digestOf(args), rules };
   }
 
@@ -276,7 +290,10 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.#at = input;
     const { occurrence, payload } = input;
     this.#keep(occurrence, payload);
-    this.#performAll(this.#coordination.take(occurrence, this.delivery.room, this.delivery.unreadAudio), input);
+    const { room, unreadAudio } = this.delivery;
+    const asked = this.#coordination.take(occurrence, room, unreadAudio);
+    this.#recorder?.step(occurrence, room, unreadAudio, this.session, asked, payload);
+    this.#performAll(asked, input);
   }
 
   /** Puts a payload where the effects of the step will look for it. */
@@ -526,8 +543,8 @@ function sessionSnapshotInWhichOutputFlows(): SessionSnapshot | undefined {
   return flows ? candidate : undefined;
 }
 
-function isOutput({ type }: PlainReport): boolean {
-  return type === 'text' || type === 'audio';
+function isOutput(report: PlainReport): report is PlainReport & { type: 'text' | 'audio' } {
+  return report.type === 'text' || report.type === 'audio';
 }
 
 function deliversOnly(effects: readonly Effect[]): boolean {

@@ -1,4 +1,3 @@
-import type { Journal } from '../contract/journal.js';
 import { type SessionOptions, settingsOf } from './options.js';
 import { Session } from './session.js';
 import { SessionRuntime } from './session-runtime.js';
@@ -24,10 +23,10 @@ export interface OpenedSession {
 }
 
 /** As {@link startSession}, for whoever has to hold a session before it is connected. Throws where that rejects for an option. */
-export function openSession(options: SessionOptions, journal?: Journal): OpenedSession {
+export function openSession(options: SessionOptions): OpenedSession {
   const settings = settingsOf(options);
   const { signal, inspect } = options;
   if (signal?.aborted) throw signal.reason;
-  const runtime = new SessionRuntime(settings, inspect, journal);
+  const runtime = new SessionRuntime(settings, inspect);
   return { session: new Session(runtime), started: runtime.start(signal) };
 }

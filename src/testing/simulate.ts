@@ -1,4 +1,5 @@
 import { ScenarioError } from '../contract/errors.js';
+import type { JournalRecord } from '../contract/journal.js';
 import { compareTrace } from '../scenario/compare.js';
 import type { Scenario, Step, TimelineEntry, TraceLine } from '../scenario/scenario.js';
 import { Simulator } from './simulator.js';
@@ -19,6 +20,8 @@ export interface Simulation {
   readonly entries: readonly TimelineEntry[];
   /** Every `expect` that was not met. */
   readonly unmet: readonly Unmet[];
+  /** What the session and its calls have recorded, payloads hashed. */
+  readonly journal: readonly JournalRecord[];
   /** Invariants that the trace breaks; none on a sound run. */
   readonly violations: readonly string[];
 }
@@ -56,5 +59,6 @@ export async function simulate(scenario: Scenario, file = scenario.title): Promi
   if (last === undefined || !('expect' in last.step)) simulator.finish();
   const summary = simulator.trace.at(-1);
   const violations = summary !== undefined && 'summary' in summary ? summary.summary.violations : [];
-  return { trace: simulator.trace, entries: simulator.entries, unmet, violations };
+  const { trace, entries, journal } = simulator;
+  return { trace, entries, unmet, journal, violations };
 }

@@ -7,7 +7,7 @@
 
 import { sessionStateOf } from '../../machines/index.js';
 import { messageOf } from '../contract/errors.js';
-import type { Journal } from '../contract/journal.js';
+import type { JournalRecord } from '../contract/journal.js';
 import type { Tool, ToolContext } from '../contract/tool.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { type DriverAnswer, type DriverCall, ScriptedProvider } from '../providers/scripted/index.js';
@@ -16,6 +16,7 @@ import type { Session } from '../runtime/session.js';
 import { openSession } from '../runtime/start-session.js';
 import type { RefusedAct, ScenarioHeader, ScenarioTool, Step, TimelineEntry, TraceLine } from '../scenario/scenario.js';
 import { violationsOf } from './check-trace.js';
+import { HandJournal } from './hand-journal.js';
 import { quiet } from './quiet.js';
 import { VirtualClock } from './virtual-clock.js';
 
@@ -36,6 +37,7 @@ export class Simulator {
   readonly clock = new VirtualClock();
   readonly entries: TimelineEntry[] = [];
   readonly session: Session;
+  readonly #journal: HandJournal;
   readonly #far: ScriptedProvider;
   readonly #abort = new AbortController();
   /** What answers by itself, first asked first. */
@@ -55,19 +57,18 @@ export class Simulator {
       interrupt: provider.interrupt ?? false,
       onCall: (call, answer) => this.#driverCalled(call, answer),
     });
-    const { session, started } = openSession(
-      {
-        ...options,
-        provider: this.#far,
-        tools: Object.entries(tools).map(([name, tool]) => this.#tool(name, tool)),
-        connect: { model: 'scripted' },
-        sessionId: 'ses_simulated',
-        turnId: 'turn_simulated',
-        signal: this.#abort.signal,
-        clock: this.clock,
-      },
-      journal === undefined ? undefined : this.#journal(journal),
-    );
+    this.#journal = this.#journalOf(journal);
+    const { session, started } = openSession({
+      ...options,
+      provider: this.#far,
+      tools: Object.entries(tools).map(([name, tool]) => this.#tool(name, tool)),
+      connect: { model: 'scripted' },
+      sessionId: 'ses_simulated',
+      turnId: 'turn_simulated',
+      signal: this.#abort.signal,
+      clock: this.clock,
+      journal: this.#journal,
+    });
     this.session = session;
     started.catch((error) => this.#refused('start', error));
     this.#read();
@@ -82,6 +83,11 @@ export class Simulator {
   /** Lines of the trace so far. */
   get trace(): TraceLine[] {
     return this.entries.flatMap((entry) => ('line' in entry ? [entry.line] : []));
+  }
+
+  /** What the session has recorded so far. */
+  get journal(): readonly JournalRecord[] {
+    return this.#journal.records;
   }
 
   /** Runs until nothing more can happen without a further step or the clock. */
@@ -260,15 +266,14 @@ export class Simulator {
     }
   }
 
-  #journal({ durable = true, holdFlush = false }: NonNullable<ScenarioHeader['journal']>): Journal {
-    return {
-      durable,
-      flush: () =>
-        new Promise((resolve, reject) => {
-          if (holdFlush) this.#flushes.push({ resolve, reject });
-          else this.#answers.push(resolve);
-        }),
-    };
+  /** There is one in every run, for whoever checks it afterwards; one that the header does not name is waited for by nobody. */
+  #journalOf({ durable = true, holdFlush = false }: ScenarioHeader['journal'] = { durable: false }): HandJournal {
+    const flush = () =>
+      new Promise<void>((resolve, reject) => {
+        if (holdFlush) this.#flushes.push({ resolve, reject });
+        else this.#answers.push(resolve);
+      });
+    return new HandJournal(durable, flush);
   }
 
   #refused(act: RefusedAct, error: unknown): void {

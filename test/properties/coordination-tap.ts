@@ -62,8 +62,9 @@ export function tapSteps(tell: (taken: Taken) => void): () => void {
       this: SessionRuntime,
       type: SessionEventType,
       next: SessionSnapshot,
+      asked: number,
     ) {
-      advanceSession.call(this, type, next);
+      advanceSession.call(this, type, next, asked);
       if (isInside) return;
       const { room, unreadAudio } = this.delivery;
       const occurrence = { at: 'session', type } as Occurrence<CallEntry>;

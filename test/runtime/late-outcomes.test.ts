@@ -7,6 +7,7 @@ import type { BidiEvent } from '../../src/contract/provider.js';
 import type { LateOutcome, ToolDefinition } from '../../src/contract/tool.js';
 import { defineTool } from '../../src/runtime/index.js';
 import { openSession } from '../../src/runtime/start-session.js';
+import { HandJournal } from '../../src/testing/hand-journal.js';
 import { scriptedProvider, VirtualClock } from '../../src/testing/index.js';
 import { handTools, ofType } from './hand-tools.js';
 import { expectNoHarm } from './no-harm.js';
@@ -156,10 +157,13 @@ function opened(options: { readonly durable: boolean; readonly timeoutMs?: numbe
       }),
     onLate: (outcome, { id }) => heard.push({ id, outcome }),
   });
-  const { session } = openSession(
-    { provider: far, tools: [look], connect: { model: 'scripted' }, clock },
-    { durable: options.durable, flush: () => new Promise((resolve) => flushes.push(() => resolve(undefined))) },
-  );
+  const { session } = openSession({
+    provider: far,
+    tools: [look],
+    connect: { model: 'scripted' },
+    clock,
+    journal: new HandJournal(options.durable, () => new Promise((resolve) => flushes.push(resolve))),
+  });
   const emit = async (event: Parameters<typeof far.emit>[0]) => {
     far.emit(event);
     await quiet();
@@ -180,7 +184,7 @@ function opened(options: { readonly durable: boolean; readonly timeoutMs?: numbe
       await quiet();
     },
     async flush() {
-      flushes.shift()?.();
+      for (const flush of flushes.splice(0)) flush();
       await quiet();
     },
   };
@@ -194,8 +198,10 @@ describe('an outcome that was ready to be published and was not', () => {
     expect(run.stateOf('t1')).toBe('committing');
     expect(run.heard).toEqual([]);
     await run.emit({ type: 'interrupted' });
-    expect(run.heard).toEqual([{ id: 't1', outcome: { status: 'resolved', value: 'booked' } }]);
+    // a recovery must not tell it again: first its record is durable
+    expect(run.heard).toEqual([]);
     await run.flush();
+    expect(run.heard).toEqual([{ id: 't1', outcome: { status: 'resolved', value: 'booked' } }]);
     await run.session.close();
     expect(run.heard).toHaveLength(1);
   });
@@ -206,6 +212,7 @@ describe('an outcome that was ready to be published and was not', () => {
     await run.call('t1');
     await run.fail('t1', error);
     await run.emit({ type: 'tool_call_cancelled', ids: ['t1'] });
+    await run.flush();
     expect(run.heard).toEqual([{ id: 't1', outcome: { status: 'rejected', error } }]);
   });
 
@@ -215,6 +222,7 @@ describe('an outcome that was ready to be published and was not', () => {
     await run.settle('t1', 'booked');
     await run.session.close();
     expect(run.stateOf('t1')).toBe('cancelled');
+    await run.flush();
     expect(run.heard).toEqual([{ id: 't1', outcome: { status: 'resolved', value: 'booked' } }]);
   });
 });
@@ -226,9 +234,10 @@ describe('an outcome that came too late', () => {
     await run.clock.advance(100, quiet);
     expect(run.stateOf('t1')).toBe('committing');
     await run.settle('t1', 'late');
-    expect(run.heard).toEqual([{ id: 't1', outcome: { status: 'resolved', value: 'late' } }]);
     await run.emit({ type: 'interrupted' });
     expect(run.stateOf('t1')).toBe('abandoned');
+    await run.flush();
+    expect(run.heard).toEqual([{ id: 't1', outcome: { status: 'resolved', value: 'late' } }]);
     await run.session.close();
     expect(run.heard).toHaveLength(1);
   });

@@ -1,17 +1,17 @@
 /** No timer and no listener is left (D14); a finished call keeps next to nothing (D15). */
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Journal } from '../../src/contract/journal.js';
 import type { CloseReason } from '../../src/contract/lifecycle.js';
 import { defineTool, type Session, type SessionOptions } from '../../src/runtime/index.js';
 import { openSession } from '../../src/runtime/start-session.js';
+import { HandJournal } from '../../src/testing/hand-journal.js';
 import { type DriverAnswer, type DriverCall, scriptedProvider, VirtualClock } from '../../src/testing/index.js';
 import { runChild } from './child.js';
 import { type Held, held, quiet, toolCall } from './stage.js';
 
 /** A session with calls in every state there is, and what it holds of the host. */
-async function busy(options: Partial<SessionOptions> & { journal?: Journal; hold?: DriverCall['method'][] } = {}) {
-  const { journal, hold = ['sendToolResult'], ...rest } = options;
+async function busy(options: Partial<SessionOptions> & { hold?: DriverCall['method'][] } = {}) {
+  const { hold = ['sendToolResult'], ...rest } = options;
   const clock = new VirtualClock();
   const host = new AbortController();
   const answers = new Map<string, DriverAnswer>();
@@ -39,50 +39,47 @@ async function busy(options: Partial<SessionOptions> & { journal?: Journal; hold
         return own.promise;
       },
     });
-  const { session, started } = openSession(
-    {
-      connect: { model: 'm' },
-      maxConcurrentTools: 4,
-      tools: [
-        tool('runs'),
-        tool('asks', { needsApproval: true }),
-        tool('judged', {
-          input: {
-            '~standard': {
-              version: 1,
-              vendor: 'slow',
-              validate: () => {
-                const own = held<{ value: unknown }>();
-                verdicts.push(own);
-                return own.promise;
-              },
+  const { session, started } = openSession({
+    connect: { model: 'm' },
+    maxConcurrentTools: 4,
+    tools: [
+      tool('runs'),
+      tool('asks', { needsApproval: true }),
+      tool('judged', {
+        input: {
+          '~standard': {
+            version: 1,
+            vendor: 'slow',
+            validate: () => {
+              const own = held<{ value: unknown }>();
+              verdicts.push(own);
+              return own.promise;
             },
           },
-          parameters: {},
-        }),
-      ],
-      ...rest,
-      provider: {
-        id: 'counted',
-        connect: async (params) => {
-          const connection = await far.connect(params);
-          const stream = connection.events()[Symbol.asyncIterator]();
-          const counted = {
-            next: () => stream.next(),
-            return: () => {
-              returned++;
-              return Promise.resolve({ done: true as const, value: undefined });
-            },
-          };
-          connection.events = () => ({ [Symbol.asyncIterator]: () => counted });
-          return connection;
         },
+        parameters: {},
+      }),
+    ],
+    ...rest,
+    provider: {
+      id: 'counted',
+      connect: async (params) => {
+        const connection = await far.connect(params);
+        const stream = connection.events()[Symbol.asyncIterator]();
+        const counted = {
+          next: () => stream.next(),
+          return: () => {
+            returned++;
+            return Promise.resolve({ done: true as const, value: undefined });
+          },
+        };
+        connection.events = () => ({ [Symbol.asyncIterator]: () => counted });
+        return connection;
       },
-      clock,
-      signal: host.signal,
     },
-    journal,
-  );
+    clock,
+    signal: host.signal,
+  });
   started.catch(() => {});
   await quiet();
   const listeners = () => getEventListeners(host.signal, 'abort').length;
@@ -178,14 +175,11 @@ describe('timers and listeners', () => {
 
   it('journal_failed: none is left', async () => {
     const flushes: Held<void>[] = [];
-    const journal: Journal = {
-      durable: true,
-      flush: () => {
-        const own = held<void>();
-        flushes.push(own);
-        return own.promise;
-      },
-    };
+    const journal = new HandJournal(true, () => {
+      const own = held<void>();
+      flushes.push(own);
+      return own.promise;
+    });
     const on = await busy({ journal });
     on.far.emit(toolCall('a', 'runs'));
     on.far.emit(toolCall('b', 'runs'));

@@ -1,9 +1,9 @@
 /** What `lifecycle$` and `calls()` tell of a session (duplex page, §1, §3). */
 import { describe, expect, it } from 'vitest';
-import type { Journal } from '../../src/contract/journal.js';
 import type { CallState, LifecycleEvent } from '../../src/contract/lifecycle.js';
 import type { BidiEvent } from '../../src/contract/provider.js';
 import { openSession } from '../../src/runtime/start-session.js';
+import { HandJournal } from '../../src/testing/hand-journal.js';
 import { scriptedProvider, VirtualClock } from '../../src/testing/index.js';
 import { handTools, path } from './hand-tools.js';
 import { expectNoHarm } from './no-harm.js';
@@ -33,19 +33,14 @@ describe('lifecycle$: calls', () => {
   it('tells of a durable journal’s states', async () => {
     const hand = handTools({ effect: 'irreversible' });
     const flushes: Held<void>[] = [];
-    const journal: Journal = {
-      durable: true,
-      flush: () => {
-        const flush = held<void>();
-        flushes.push(flush);
-        return flush.promise;
-      },
-    };
+    const journal = new HandJournal(true, () => {
+      const flush = held<void>();
+      flushes.push(flush);
+      return flush.promise;
+    });
     const far = scriptedProvider();
-    const { session } = openSession(
-      { provider: far, connect: { model: 'm' }, clock: new VirtualClock(), ...hand },
-      journal,
-    );
+    const clock = new VirtualClock();
+    const { session } = openSession({ provider: far, connect: { model: 'm' }, clock, journal, ...hand });
     const lifecycle: LifecycleEvent[] = [];
     session.lifecycle$.subscribe((event) => lifecycle.push(event));
     await quiet();
@@ -60,7 +55,9 @@ describe('lifecycle$: calls', () => {
     far.emit({ type: 'interrupted' });
     await quiet();
     expect(path(lifecycle, 'c1').slice(5)).toEqual(['abandoned']);
-    // the outcome was at hand and was not published
+    // the outcome was at hand and was not published: told of when the record of that is durable
+    for (const flush of flushes) flush.resolve();
+    await quiet();
     expect(hand.late).toEqual([[{ status: 'resolved', value: 'x' }, expect.objectContaining({ id: 'c1' })]]);
     await session.close();
   });

@@ -1,8 +1,8 @@
 /** The driver and the journal of a run: what they are asked is logged, what they answer was drawn by lot. */
-import type { Journal } from '../../../src/contract/journal.js';
 import type { BidiEvent, BidiProvider, BidiSession } from '../../../src/contract/provider.js';
 import { EventQueue } from '../../../src/providers/scripted/event-queue.js';
 import type { Step } from '../../../src/scenario/scenario.js';
+import { HandJournal } from '../../../src/testing/hand-journal.js';
 import type { DriverMethod, Log } from './log.js';
 import type { Answer, Plan } from './plan.js';
 import { Refused } from './refused.js';
@@ -44,15 +44,12 @@ export class FarSide {
     };
   }
 
-  journal(durable: boolean): Journal {
-    return {
-      durable,
-      flush: () => {
-        this.#log.note({ journal: 'flush' });
-        const answer = this.#turns.next('flush', this.#plan.flushes);
-        return this.#answer(answer, () => this.#log.note({ answered: 'flush', accepts: answer.accepts }));
-      },
-    };
+  journal(durable: boolean): HandJournal {
+    return new HandJournal(durable, () => {
+      this.#log.note({ journal: 'flush' });
+      const answer = this.#turns.next('flush', this.#plan.flushes);
+      return this.#answer(answer, () => this.#log.note({ answered: 'flush', accepts: answer.accepts }));
+    });
   }
 
   #driver(): BidiSession {

@@ -64,20 +64,18 @@ class World {
     this.#turns = new Turns(scheduler);
     this.#far = new FarSide(plan, this.log, this.#turns, () => this.#calledBack('driver'));
     const { options = {}, journal } = plan.header;
-    const { session, started } = openSession(
-      {
-        ...options,
-        provider: this.#far.provider(),
-        tools: toolsOf(plan, this.log, this.#turns, {
-          calledBack: (where) => this.#calledBack(where),
-          close: () => this.#act({ act: 'close' }),
-        }),
-        connect: { model: 'scheduled' },
-        signal: this.#controller.signal,
-        clock: this.clock,
-      },
-      journal === undefined ? undefined : this.#far.journal(journal.durable ?? true),
-    );
+    const { session, started } = openSession({
+      ...options,
+      provider: this.#far.provider(),
+      tools: toolsOf(plan, this.log, this.#turns, {
+        calledBack: (where) => this.#calledBack(where),
+        close: () => this.#act({ act: 'close' }),
+      }),
+      connect: { model: 'scheduled' },
+      signal: this.#controller.signal,
+      clock: this.clock,
+      ...(journal === undefined ? {} : { journal: this.#far.journal(journal.durable ?? true) }),
+    });
     this.#session = session;
     started.then(
       () => this.log.note({ begun: true }),
