@@ -9,6 +9,8 @@ import {
   type Candidate,
   type Cast,
   Coordination,
+  type Counts,
+  type EndedCall,
   type Limits,
   type Occurrence,
 } from './coordination.js';
@@ -55,6 +57,8 @@ export interface Composition {
   begin(): Move<BareCall>;
   /** As {@link Coordination.take}, and gives the step as moves. */
   take(occurrence: Occurrence<BareCall>, room: number, unreadAudio: number): readonly Move<BareCall>[];
+  /** Stands from now on where another one stood; see {@link Coordination.resume}. */
+  resume(session: SessionSnapshot, calls: Iterable<BareCall | EndedCall>, counts: Counts): void;
 }
 
 /** Makes one, connecting and without calls. */
@@ -72,6 +76,10 @@ export function createComposition(limits: Limits): Composition {
       const asked = coordination.take(occurrence, room, unreadAudio);
       cast.isLogging = false;
       return cast.log.take(occurrence, cast.session, asked);
+    },
+    resume(session, calls, counts) {
+      cast.session = session;
+      coordination.resume(calls, counts);
     },
   };
 }

@@ -136,6 +136,15 @@ export interface Asked<Call extends CallEntry> {
   readonly detail: string | undefined;
 }
 
+/** What a coordination has counted of its calls; in step with them, so long as it makes no mistake. */
+export interface Counts {
+  /** Of those that are not refused: how many are not released. */
+  readonly admitted: number;
+  readonly refusedPublishing: number;
+  readonly placesHeld: number;
+  readonly queued: number;
+}
+
 /** The most ids that one session remembers. */
 export const maxIds = 1_000_000;
 
@@ -215,6 +224,26 @@ export class Coordination<Call extends CallEntry> {
   *calls(): Iterable<{ readonly id: string; readonly name: string; readonly state: CallStateName }> {
     if (this.#ledger === undefined) return;
     for (const call of this.#ledger.values()) yield { id: call.id, name: call.name, state: stateOf(call) };
+  }
+
+  /** What it knows between steps, beside the calls themselves. For whoever holds many states of one session; see {@link resume}. */
+  get counts(): Counts {
+    const [admitted, refusedPublishing] = [this.#admitted, this.#refusedPublishing];
+    return { admitted, refusedPublishing, placesHeld: this.#placesHeld, queued: this.#queued };
+  }
+
+  /** Stands from now on where another one stood: `calls` are those that were admitted, in that order, the ended ones as what is kept of them. */
+  resume(calls: Iterable<Call | EndedCall>, counts: Counts): void {
+    this.#ledger = new Map();
+    this.#open = new Map();
+    for (const call of calls) {
+      this.#ledger.set(call.id, call);
+      if ('snapshot' in call) this.#open.set(call.id, call);
+    }
+    this.#admitted = counts.admitted;
+    this.#refusedPublishing = counts.refusedPublishing;
+    this.#placesHeld = counts.placesHeld;
+    this.#queued = counts.queued;
   }
 
   /**
