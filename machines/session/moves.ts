@@ -10,7 +10,8 @@
  *     which it was asked for; `callChanged`, which repeats what a move says, to
  *     none.
  * M3. A step that moves no life and asks for something is one move that stays
- *     where it is; a step that does neither is none.
+ *     where it is; a step that does neither is none. A life that was given an
+ *     event and neither moved nor asked has a move only where it came first.
  */
 import type { CallSnapshot } from '../tool-invocation/index.js';
 import type { Asked, CallEntry, Occurrence } from './coordination.js';
@@ -32,6 +33,8 @@ interface Advance<Call extends CallEntry> extends Move<Call> {
   readonly did: Asked<Call>[];
   /** How many effects had been asked for when it was advanced. */
   readonly at: number;
+  /** It is where it was. */
+  readonly stays: boolean;
 }
 
 const names = new WeakMap<object, string>();
@@ -64,17 +67,18 @@ export class MoveLog<Call extends CallEntry> {
   /** The session was advanced. `asked`: how many effects had been asked for. */
   session(event: string, from: SessionSnapshot, to: SessionSnapshot, asked: number): void {
     const names = { from: stateNameOf(from), to: stateNameOf(to) };
-    this.#advances.push({ call: undefined, event, ...names, did: [], at: asked });
+    this.#advances.push({ call: undefined, event, ...names, did: [], at: asked, stays: from === to });
   }
 
   /** A call's life has begun. */
   admitted(call: Call, first: CallSnapshot, asked: number): void {
-    this.#advances.push({ call, event: '', from: '', to: stateNameOf(first), did: [], at: asked });
+    this.#advances.push({ call, event: '', from: '', to: stateNameOf(first), did: [], at: asked, stays: false });
   }
 
   /** A call was advanced. */
   call(call: Call, event: string, from: CallSnapshot, to: CallSnapshot, asked: number): void {
-    this.#advances.push({ call, event, from: stateNameOf(from), to: stateNameOf(to), did: [], at: asked });
+    const names = { from: stateNameOf(from), to: stateNameOf(to) };
+    this.#advances.push({ call, event, ...names, did: [], at: asked, stays: from === to });
   }
 
   /** The moves of the step that was taken. */
@@ -95,8 +99,14 @@ export class MoveLog<Call extends CallEntry> {
       const own = effect.call === undefined ? undefined : ofCalls?.get(effect.call);
       (own ?? ofSession ?? (moves[0] as Advance<Call>)).did.push(effect);
     }
-    return moves;
+    if (!moves.some(isIdle)) return moves;
+    const told = moves.filter((move, index) => index === 0 || !isIdle(move));
+    return told.length === 1 && isIdle(told[0] as Advance<Call>) ? noMoves : told;
   }
+}
+
+function isIdle<Call extends CallEntry>({ stays, did }: Advance<Call>): boolean {
+  return stays && did.length === 0;
 }
 
 function standing<Call extends CallEntry>(
