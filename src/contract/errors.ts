@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'call_timeout'
   | 'call_withdrawn'
   | 'connect_aborted'
+  | 'connect_failed'
   | 'connect_timeout'
   | 'conversation'
   | 'conversation_closed'
@@ -23,6 +24,7 @@ export type ErrorCode =
   | 'recording'
   | 'response_stream'
   | 'result_refused'
+  | 'result_unknown'
   | 'scenario'
   | 'session_close_timeout'
   | 'session_ended'
@@ -82,6 +84,26 @@ export class ConnectAbortedError extends CommitpointError {
   readonly code = 'connect_aborted';
   constructor() {
     super('session closed while connecting');
+  }
+}
+
+/**
+ * A driver could not connect: the service refused, went away, or did not answer in time. The message holds the service's own
+ * reason and never a key. `status`: of the HTTP answer, where the upgrade was refused; `closeCode`: of the close frame, where
+ * the connection was taken first. Mend what the reason names, else try again later.
+ */
+export class ConnectFailedError extends CommitpointError {
+  readonly code = 'connect_failed';
+  readonly status: number | undefined;
+  readonly closeCode: number | undefined;
+  constructor(
+    service: string,
+    readonly reason: string,
+    details: { readonly status?: number | undefined; readonly closeCode?: number | undefined } = {},
+  ) {
+    super(`connect to ${service} failed: ${reason}`);
+    this.status = details.status;
+    this.closeCode = details.closeCode;
   }
 }
 
@@ -280,6 +302,17 @@ export class ResultRefusedError extends CommitpointError {
     message: string,
   ) {
     super(`result of call ${callId} refused: ${message}`);
+  }
+}
+
+/** Whether the far side took the result of a call cannot be known: it was written, and nothing told what became of it. Do not take it for delivered, nor for refused. */
+export class ResultUnknownError extends CommitpointError {
+  readonly code = 'result_unknown';
+  constructor(
+    readonly callId: string,
+    message: string,
+  ) {
+    super(`result of call ${callId} may or may not have arrived: ${message}`);
   }
 }
 

@@ -29,19 +29,19 @@ function saidToTheEnd(frames: readonly unknown[], options: GeminiLiveMappingOpti
 
 describe('output', () => {
   it.each([
-    ['audio', { inlineData: { mimeType: 'audio/pcm;rate=24000', data: 'AA' } }, 'audio/pcm;rate=24000'],
-    ['audio of Vertex', { inlineData: { mimeType: 'audio/pcm', data: 'AA' } }, 'audio/pcm'],
-    ['audio without a type', { inlineData: { data: 'AA' } }, 'audio/pcm;rate=24000'],
-    ['snake_case', { inline_data: { mime_type: 'audio/pcm', data: 'AA' } }, 'audio/pcm'],
+    ['audio', { inlineData: { mimeType: 'audio/pcm;rate=24000', data: 'AAAA' } }, 'audio/pcm;rate=24000'],
+    ['audio of Vertex', { inlineData: { mimeType: 'audio/pcm', data: 'AAAA' } }, 'audio/pcm'],
+    ['audio without a type', { inlineData: { data: 'AAAA' } }, 'audio/pcm;rate=24000'],
+    ['snake_case', { inline_data: { mime_type: 'audio/pcm', data: 'AAAA' } }, 'audio/pcm'],
   ])('%s', (_, part, mediaType) => {
-    expect(play(parts(part)).events).toEqual([{ type: 'audio', data: 'AA', mediaType }]);
+    expect(play(parts(part)).events).toEqual([{ type: 'audio', data: 'AAAA', mediaType }]);
   });
 
   it.each([
     ['a thought', { text: 'hm', thought: true }],
     ['code', { executableCode: { code: 'print(1)' } }],
     ['the result of code', { codeExecutionResult: { output: '1' } }],
-    ['a picture', { inlineData: { mimeType: 'image/png', data: 'AA' } }],
+    ['a picture', { inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
     ['empty text', { text: '' }],
     ['an empty part', {}],
   ])('is not made of %s', (_, part) => {
@@ -49,11 +49,11 @@ describe('output', () => {
   });
 
   it('is the text of parts and the transcript of speech, in order', () => {
-    expect(said(text('a'), transcript('b'), parts({ text: 'c' }, { inlineData: { data: 'AA' } }))).toEqual([
+    expect(said(text('a'), transcript('b'), parts({ text: 'c' }, { inlineData: { data: 'AAAA' } }))).toEqual([
       'text:a',
       'text:b',
       'text:c',
-      'audio:AA',
+      'audio:AAAA',
     ]);
   });
 });
@@ -118,7 +118,7 @@ describe('where a turn ends', () => {
     ['cut while it plays (G1)', [text('a'), generationComplete, interrupted, turnComplete], ['text:a', 'interrupted']],
     [
       'cut, with stragglers before the fence (G1)',
-      [text('a'), interrupted, text('b'), audio('AA'), transcript('c'), toolCall('t1'), thought('d'), turnComplete],
+      [text('a'), interrupted, text('b'), audio('AAAA'), transcript('c'), toolCall('t1'), thought('d'), turnComplete],
       ['text:a', 'interrupted'],
     ],
     [

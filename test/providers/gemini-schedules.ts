@@ -101,10 +101,10 @@ function unfold(turns: readonly Turn[]): { frames: unknown[]; expected: string[]
     }
     for (let p = 0; p < turn.pieces; p++) {
       const said = `${t}.${p}`;
-      const form = [text(said), transcript(said), audio(said)][p % 3];
+      const form = [text(said), transcript(said), audio(btoa(said))][p % 3];
       if (p === 0) frames.push(thought(`stale ${said}`));
       frames.push(form);
-      expected.push(`${p % 3 === 2 ? 'audio' : 'text'}:${said}`);
+      expected.push(p % 3 === 2 ? `audio:${btoa(said)}` : `text:${said}`);
     }
     last = turn.ending.startsWith('cut') ? 'interrupted' : 'turn_complete';
     switch (turn.ending) {

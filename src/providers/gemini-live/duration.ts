@@ -14,9 +14,15 @@ export function durationMs(value: unknown): number | undefined {
     return text === undefined ? undefined : bounded(Number(text) * 1000);
   }
   if (!isRecord(value)) return undefined;
-  const seconds = Number(value.seconds ?? 0);
-  const nanos = Number(value.nanos ?? 0);
-  return Number.isFinite(seconds) && Number.isFinite(nanos) ? bounded(seconds * 1000 + nanos / 1e6) : undefined;
+  const seconds = wholeNumber(value.seconds ?? 0);
+  const nanos = wholeNumber(value.nanos ?? 0);
+  return seconds === undefined || nanos === undefined ? undefined : bounded(seconds * 1000 + nanos / 1e6);
+}
+
+/** JSON of protobuf writes 64-bit numbers as text. */
+function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
 function bounded(ms: number): number {

@@ -2,6 +2,7 @@ import type { BidiEvent } from '../../contract/provider.js';
 import { Recent } from '../../contract/recent.js';
 import type { WireDiagnosticCode, WireFact, WireHold, WireMapping, WireStep } from '../../contract/wire-mapping.js';
 import { idIn, isRecord, type JsonRecord, jsonText, kindOf, listIn, textIn } from '../../contract/wire-reading.js';
+import { isBase64 } from './base64.js';
 import { durationMs } from './duration.js';
 import { camelKeys } from './keys.js';
 import { Turns } from './turns.js';
@@ -13,8 +14,17 @@ export interface GeminiLiveMappingOptions {
   readonly nonBlocking?: readonly string[];
 }
 
+/** The mapping of Gemini Live, which can also be told that the host interrupts. */
+export interface GeminiLiveMapping extends WireMapping {
+  /**
+   * The host asks for the output to stop. The wire has no message that the service would have to answer, so the mapping
+   * answers: it ends the turn as an `interrupted` of the service would (G1, G2), and what the service still says of it is dropped.
+   */
+  interrupt(): WireStep;
+}
+
 /** The mapping of the server messages of Gemini Live (Developer API and Vertex) to the contract. One mapping serves one connection. */
-export function geminiLiveMapping(options: GeminiLiveMappingOptions = {}): WireMapping {
+export function geminiLiveMapping(options: GeminiLiveMappingOptions = {}): GeminiLiveMapping {
   return new LiveMapping(options);
 }
 
@@ -43,7 +53,7 @@ const known = [
 ] as const;
 
 /** The rules of turns stand in `turns.ts` (G1–G4), those of every mapping in the port (W1–W5). */
-class LiveMapping implements WireMapping {
+class LiveMapping implements GeminiLiveMapping {
   /** There is no acknowledgement of a tool result on this wire. */
   readonly acknowledges = false;
   readonly #turns = new Turns();
@@ -96,6 +106,11 @@ class LiveMapping implements WireMapping {
     return { events: due ? [{ type: 'turn_complete' }] : [], facts: [] };
   }
 
+  interrupt(): WireStep {
+    this.#turns.interrupted();
+    return { events: [{ type: 'interrupted' }], facts: [] };
+  }
+
   #parts(draft: Draft, content: JsonRecord): void {
     const turn = message(draft, content, 'modelTurn');
     if (turn === undefined) return;
@@ -104,7 +119,7 @@ class LiveMapping implements WireMapping {
         note(draft, 'malformed_frame', `modelTurn.parts: expected an object, found ${kindOf(value)}`);
         continue;
       }
-      const event = outputOf(camelKeys(value));
+      const event = outputOf(draft, camelKeys(value));
       // Thoughts and code that the service runs itself are no output, but show that the model is at work.
       if (event === undefined) this.#turns.working();
       else if (this.#turns.content()) draft.events.push(event);
@@ -191,16 +206,19 @@ const failures =
   /^(MALFORMED_FUNCTION_CALL|RESPONSE_REJECTED|MAX_REGENERATION_REACHED)$|PROHIBITED|SAFETY|UNSAFE|BLOCKLIST/;
 
 /** What a part of the model's turn gives to the host. */
-function outputOf(part: JsonRecord): BidiEvent | undefined {
+function outputOf(draft: Draft, part: JsonRecord): BidiEvent | undefined {
   if (part.thought === true) return undefined;
   const text = idIn(part, 'text');
   if (text !== undefined) return { type: 'text', text };
   const inline = part.inlineData;
   if (!isRecord(inline)) return undefined;
   const blob = camelKeys(inline);
-  const data = idIn(blob, 'data');
+  const { data } = blob;
   const mediaType = idIn(blob, 'mimeType') ?? 'audio/pcm;rate=24000';
-  return data !== undefined && mediaType.startsWith('audio/') ? { type: 'audio', data, mediaType } : undefined;
+  if (!mediaType.startsWith('audio/') || data === undefined || data === '') return undefined;
+  if (isBase64(data)) return { type: 'audio', data, mediaType };
+  note(draft, 'malformed_frame', 'inlineData.data: expected base64');
+  return undefined;
 }
 
 /** Only a resumable handle is worth keeping; protobuf leaves out a `false`, so no word means no. */

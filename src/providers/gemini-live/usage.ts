@@ -1,5 +1,5 @@
 import type { BidiEvent, TokenUsage } from '../../contract/provider.js';
-import { countIn, type JsonRecord } from '../../contract/wire-reading.js';
+import type { JsonRecord } from '../../contract/wire-reading.js';
 
 /** The `usage` event of a `usageMetadata` (keys in camelCase), or `undefined` where it counts nothing. */
 export function usageOf(metadata: JsonRecord): BidiEvent | undefined {
@@ -14,4 +14,10 @@ export function usageOf(metadata: JsonRecord): BidiEvent | undefined {
   if (totalTokens !== undefined) counts.totalTokens = totalTokens;
   if (cachedTokens !== undefined) counts.cachedTokens = cachedTokens;
   return Object.keys(counts).length === 0 ? undefined : { type: 'usage', ...counts };
+}
+
+/** A whole number of tokens: the service sends nothing else. */
+function countIn(metadata: JsonRecord, key: string): number | undefined {
+  const value = metadata[key];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
