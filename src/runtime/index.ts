@@ -10,5 +10,17 @@ export {
 } from './conversation/index.js';
 export { defineTool } from './define-tool.js';
 export type { SessionOptions } from './options.js';
+export {
+  type Notice,
+  type NoticeFailure,
+  type OutcomeCounts,
+  type RecoveredCall,
+  type RecoveredCode,
+  type RecoveredOutcome,
+  type RecoveredSession,
+  type Recovery,
+  type RecoverOptions,
+  recover,
+} from './recover/index.js';
 export { Session, type SessionActorRef } from './session.js';
 export { startSession } from './start-session.js';

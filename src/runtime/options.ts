@@ -81,7 +81,8 @@ function assertInteger(what: string, value: unknown, least: number, most: number
   }
 }
 
-const platformClock: Clock = {
+/** What a host gets that hands in no clock. */
+export const platformClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms),
   clearTimeout: (handle) => globalThis.clearTimeout(handle as ReturnType<typeof setTimeout>),

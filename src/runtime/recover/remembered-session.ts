@@ -1,0 +1,50 @@
+/** A session as its records tell of it, with those of its calls that somebody may still ask for. */
+import { type EndReason, type SessionSnapshot, sessionStepper } from '../../../machines/index.js';
+import type { JournalRecord, RecordedCandidate, SessionBegan } from '../../contract/journal.js';
+import { RememberedCall } from './remembered-call.js';
+
+type SessionEvent = Parameters<typeof sessionStepper.step>[1];
+
+export class RememberedSession {
+  readonly id: string;
+  readonly began: SessionBegan;
+  /** In order of admission. Of a session that has ended: those that are kept. */
+  readonly calls = new Map<string, RememberedCall>();
+  /** Whether an earlier recovery has found it without an end. */
+  wasFound = false;
+  #state: string;
+  #snapshot: SessionSnapshot = sessionStepper.initial(undefined as never).snapshot;
+
+  constructor(id: string, began: SessionBegan, state: string) {
+    this.id = id;
+    this.began = began;
+    this.#state = state;
+  }
+
+  /** The next record of this session. */
+  take({ event, to }: JournalRecord): void {
+    this.#state = to;
+    if (event === 'recovered') this.wasFound = true;
+    // the reason is no part of a record; pieces of output, which have none, do not touch it
+    else this.#snapshot = sessionStepper.step(this.#snapshot, event as SessionEvent).snapshot;
+  }
+
+  admit(candidate: RecordedCandidate): RememberedCall {
+    const call = new RememberedCall(candidate);
+    this.calls.set(call.id, call);
+    return call;
+  }
+
+  get state(): string {
+    return this.#state;
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'closed';
+  }
+
+  get reason(): EndReason | undefined {
+    const { reason } = this.#snapshot.context;
+    return reason === 'none' ? undefined : reason;
+  }
+}
