@@ -18,8 +18,8 @@ export {
   type RecoveredCode,
   type RecoveredOutcome,
   type RecoveredSession,
-  type Recovery,
   type RecoverOptions,
+  type Recovery,
   recover,
 } from './recover/index.js';
 export { Session, type SessionActorRef } from './session.js';
