@@ -8,7 +8,6 @@ export type ErrorCode =
   | 'call_withdrawn'
   | 'connect_aborted'
   | 'connect_failed'
-  | 'connect_failed'
   | 'connect_timeout'
   | 'conversation'
   | 'conversation_closed'
@@ -25,7 +24,6 @@ export type ErrorCode =
   | 'recording'
   | 'response_stream'
   | 'result_refused'
-  | 'result_unknown'
   | 'result_unknown'
   | 'scenario'
   | 'session_close_timeout'
@@ -414,40 +412,6 @@ export class JournalFormatError extends CommitpointError {
   readonly code = 'journal_format';
   constructor(where: string, expected: string, found: string) {
     super(`${where} is no journal that can be read: expected ${expected}, found ${found}`);
-  }
-}
-
-/**
- * A driver could not connect: the service refused, answered with an error, or closed the connection before it was ready.
- * The message holds the reason that it gave, and no key. Where the reason is about the key, the model or an option, mend
- * that; otherwise try again later.
- */
-export class ConnectFailedError extends CommitpointError {
-  readonly code = 'connect_failed';
-  /** Of a service that closed the connection. */
-  readonly closeCode?: number;
-  constructor(
-    /** The service, and where it was looked for: scheme, host and path. */
-    readonly where: string,
-    readonly reason: string,
-    closeCode?: number,
-  ) {
-    super(`connecting to ${where} failed: ${reason}`);
-    if (closeCode !== undefined) this.closeCode = closeCode;
-  }
-}
-
-/**
- * The result of a call was sent, and whether the far side took it is not known: the connection ended, or no answer came.
- * Look at what the call did before it is done again.
- */
-export class ResultUnknownError extends CommitpointError {
-  readonly code = 'result_unknown';
-  constructor(
-    readonly callId: string,
-    why: string,
-  ) {
-    super(`whether the result of call ${callId} was taken is not known: ${why}`);
   }
 }
 
