@@ -17,42 +17,74 @@ import type { CallSnapshot } from '../tool-invocation/index.js';
 import type { Asked, CallEntry, Occurrence } from './coordination.js';
 import type { SessionSnapshot } from './session.stepper.js';
 
-/** What one life did in a step. */
-export interface Move<Call extends CallEntry> {
+/** A transition by its names; one object for all lives that take it. */
+export interface Transition {
+  /** The event that was given; empty where a life began. */
+  readonly event: string;
+  /** The state before, substates behind a dot; empty where a life began. */
+  readonly from: string;
+  readonly to: string;
+  /** The snapshot is the one that was. */
+  readonly stays: boolean;
+}
+
+/** A life that was advanced. */
+export interface Advance<Call extends CallEntry> {
   /** Whose it is; `undefined`: the session's. */
   readonly call: Call | undefined;
-  /** The event that it was given; empty where its life began. */
+  readonly transition: Transition;
+  /** How many effects of the step had been asked for before. */
+  readonly at: number;
+}
+
+/** What one life did in a step. */
+export interface Move<Call extends CallEntry> extends Advance<Call> {
   readonly event: string;
-  /** The state before, substates behind a dot; empty where its life began. */
   readonly from: string;
   readonly to: string;
   readonly did: readonly Asked<Call>[];
 }
 
-interface Advance<Call extends CallEntry> extends Move<Call> {
-  readonly did: Asked<Call>[];
-  /** How many effects had been asked for when it was advanced. */
-  readonly at: number;
-  /** It is where it was. */
-  readonly stays: boolean;
-}
+type Snapshot = SessionSnapshot | CallSnapshot;
 
-const names = new WeakMap<object, string>();
+const names = new WeakMap<Snapshot, string>();
 
 /** The full name of a state: substates behind a dot. */
-export function stateNameOf(snapshot: SessionSnapshot | CallSnapshot): string {
+export function stateNameOf(snapshot: Snapshot): string {
   let name = names.get(snapshot);
   if (name === undefined) {
     const value: unknown = snapshot.value;
-    name =
-      typeof value === 'string'
-        ? value
-        : Object.entries(value as object)
-            .map(([outer, inner]) => `${outer}.${inner}`)
-            .join();
+    const path = typeof value === 'string' ? [value] : Object.entries(value as object).flat();
+    name = path.join('.');
     names.set(snapshot, name);
   }
   return name;
+}
+
+const transitions = new WeakMap<Snapshot, Map<string, Transition>>();
+const beginnings = new WeakMap<Snapshot, Transition>();
+
+function transitionOf(event: string, from: Snapshot, to: Snapshot): Transition {
+  let ofFrom = transitions.get(from);
+  if (ofFrom === undefined) {
+    ofFrom = new Map();
+    transitions.set(from, ofFrom);
+  }
+  let transition = ofFrom.get(event);
+  if (transition === undefined) {
+    transition = Object.freeze({ event, from: stateNameOf(from), to: stateNameOf(to), stays: from === to });
+    ofFrom.set(event, transition);
+  }
+  return transition;
+}
+
+function beginningOf(first: Snapshot): Transition {
+  let transition = beginnings.get(first);
+  if (transition === undefined) {
+    transition = Object.freeze({ event: '', from: '', to: stateNameOf(first), stays: false });
+    beginnings.set(first, transition);
+  }
+  return transition;
 }
 
 /** Is told by a cast how lives are advanced, and gives the moves of each step. */
@@ -61,52 +93,60 @@ export class MoveLog<Call extends CallEntry> {
 
   /** The session's life begins: its move, with what its entry asks for. */
   begin(first: SessionSnapshot, asked: readonly Asked<Call>[]): Move<Call> {
-    return { call: undefined, event: '', from: '', to: stateNameOf(first), did: asked };
+    return moveOf({ call: undefined, transition: beginningOf(first), at: 0 }, asked);
   }
 
   /** The session was advanced. `asked`: how many effects had been asked for. */
   session(event: string, from: SessionSnapshot, to: SessionSnapshot, asked: number): void {
-    const names = { from: stateNameOf(from), to: stateNameOf(to) };
-    this.#advances.push({ call: undefined, event, ...names, did: [], at: asked, stays: from === to });
+    this.#advances.push({ call: undefined, transition: transitionOf(event, from, to), at: asked });
   }
 
   /** A call's life has begun. */
   admitted(call: Call, first: CallSnapshot, asked: number): void {
-    this.#advances.push({ call, event: '', from: '', to: stateNameOf(first), did: [], at: asked, stays: false });
+    this.#advances.push({ call, transition: beginningOf(first), at: asked });
   }
 
   /** A call was advanced. */
   call(call: Call, event: string, from: CallSnapshot, to: CallSnapshot, asked: number): void {
-    const names = { from: stateNameOf(from), to: stateNameOf(to) };
-    this.#advances.push({ call, event, ...names, did: [], at: asked, stays: from === to });
+    this.#advances.push({ call, transition: transitionOf(event, from, to), at: asked });
+  }
+
+  /** The one life that the step advanced, so that all effects are its own; `undefined`, and nothing is taken, where it is another number. */
+  takeOnly(): Advance<Call> | undefined {
+    return this.#advances.length === 1 ? this.#advances.pop() : undefined;
   }
 
   /** The moves of the step that was taken. */
   take(occurrence: Occurrence<Call>, session: SessionSnapshot, asked: readonly Asked<Call>[]): readonly Move<Call>[] {
-    const moves = this.#advances;
+    if (this.#advances.length === 0) return standing(occurrence, session, asked);
+    const moves = this.#advances.map((advance) => moveOf<Call>(advance, []));
     this.#advances = [];
-    if (moves.length === 0) return standing(occurrence, session, asked);
     let next = 0;
-    let ofSession: Advance<Call> | undefined;
-    const ofCalls = moves.length === 1 ? undefined : new Map<Call, Advance<Call>>();
+    let ofSession: Move<Call> | undefined;
+    const ofCalls = new Map<Call, Move<Call>>();
     for (let index = 0; index < asked.length; index++) {
       for (let move = moves[next]; move !== undefined && move.at <= index; move = moves[++next]) {
         if (move.call === undefined) ofSession = move;
-        else ofCalls?.set(move.call, move);
+        else ofCalls.set(move.call, move);
       }
       const effect = asked[index] as Asked<Call>;
       if (effect.type === 'callChanged') continue;
-      const own = effect.call === undefined ? undefined : ofCalls?.get(effect.call);
-      (own ?? ofSession ?? (moves[0] as Advance<Call>)).did.push(effect);
+      const own = effect.call === undefined ? undefined : ofCalls.get(effect.call);
+      const { did } = own ?? ofSession ?? (moves[0] as Move<Call>);
+      (did as Asked<Call>[]).push(effect);
     }
     if (!moves.some(isIdle)) return moves;
     const told = moves.filter((move, index) => index === 0 || !isIdle(move));
-    return told.length === 1 && isIdle(told[0] as Advance<Call>) ? noMoves : told;
+    return told.length === 1 && isIdle(told[0] as Move<Call>) ? noMoves : told;
   }
 }
 
-function isIdle<Call extends CallEntry>({ stays, did }: Advance<Call>): boolean {
-  return stays && did.length === 0;
+function moveOf<Call extends CallEntry>(
+  { call, transition, at }: Advance<Call>,
+  did: readonly Asked<Call>[],
+): Move<Call> {
+  const { event, from, to } = transition;
+  return { call, transition, at, event, from, to, did };
 }
 
 function standing<Call extends CallEntry>(
@@ -116,8 +156,12 @@ function standing<Call extends CallEntry>(
 ): readonly Move<Call>[] {
   if (asked.length === 0) return noMoves;
   const call = occurrence.at === 'call' ? occurrence.call : undefined;
-  const state = stateNameOf(call?.snapshot ?? session);
-  return [{ call, event: occurrence.type, from: state, to: state, did: asked }];
+  const snapshot = call?.snapshot ?? session;
+  return [moveOf({ call, transition: transitionOf(occurrence.type, snapshot, snapshot), at: 0 }, asked)];
+}
+
+function isIdle<Call extends CallEntry>({ transition, did }: Move<Call>): boolean {
+  return transition.stays && did.length === 0;
 }
 
 const noMoves: readonly never[] = Object.freeze([]);

@@ -29,6 +29,8 @@ export class Call implements CallEntry {
   publishTimer: unknown;
   /** Whether the code was started and has not settled. */
   codeRuns = false;
+  /** The name of its actor in a journal; made when there is one. */
+  recordedAs: string | undefined;
   /** How the code ended, once it has. */
   late: LateOutcome | undefined;
   #controller: AbortController | undefined;

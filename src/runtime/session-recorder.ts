@@ -15,13 +15,14 @@
 import {
   type AbortCause,
   type Asked,
-  type Move,
   MoveLog,
   machinesVersion,
   type Occurrence,
   type SessionSnapshot,
+  type Transition,
 } from '../../machines/index.js';
 import type {
+  ActorKind,
   Journal,
   JournalEntry,
   Passed,
@@ -73,7 +74,8 @@ export class SessionRecorder {
       maxOpenCalls,
       dropUnreadAudio,
     };
-    this.#write([this.log.begin(first, asked)], noPayload, 0, { session });
+    const { transition } = this.log.begin(first, asked);
+    this.#begin(undefined, transition, this.#recorded(asked, {}, 0), { session });
   }
 
   /** A piece of text or audio was taken from the far side, and goes on as it is. */
@@ -97,58 +99,64 @@ export class SessionRecorder {
     asked: readonly Asked<Call>[],
     payload: Payload,
   ): void {
-    const moves = this.log.take(occurrence, session, asked);
-    const first = moves[0];
-    if (first === undefined) return;
     const { type } = occurrence;
-    if ((type === 'text' || type === 'audio') && first.event === type) {
-      this.took(type);
+    const only = this.log.takeOnly();
+    if (only !== undefined) {
+      const { call, transition } = only;
+      if (transition.event === type && (type === 'text' || type === 'audio')) {
+        this.took(type);
+        return;
+      }
+      const did = this.#didOf(transition, asked, payload, unreadAudio);
+      if (transition.stays && did.length === 0) return;
+      this.#begin(call, transition, did, this.#dataOf(occurrence, transition.event, call, room, unreadAudio, payload));
       return;
     }
-    const data = this.#occurrence(occurrence, first, room, unreadAudio, payload);
-    this.#write(moves, payload, unreadAudio, data === undefined ? undefined : { occurrence: data });
+    const moves = this.log.take(occurrence, session, asked);
+    let cause = 0;
+    for (const { call, transition, did: asked } of moves) {
+      const did = this.#recorded(asked, payload, unreadAudio);
+      if (cause > 0) this.#append(call, transition, did, cause);
+      else {
+        const data = this.#dataOf(occurrence, transition.event, call, room, unreadAudio, payload);
+        cause = this.#begin(call, transition, did, data);
+      }
+    }
   }
 
   /** What has to be known to take the step again; `undefined` where the event of the record says it all. */
-  #occurrence(
+  #dataOf(
     occurrence: Occurrence<Call>,
-    { event, call }: Move<Call>,
+    event: string,
+    call: Call | undefined,
     room: number,
     unreadAudio: number,
     payload: Payload,
-  ): RecordedOccurrence | undefined {
+  ): RecordData | undefined {
+    const { type } = occurrence;
+    const isPlain =
+      type === event &&
+      room >= endless &&
+      unreadAudio === 0 &&
+      type !== 'tool_call' &&
+      type !== 'tool_call_cancelled' &&
+      type !== 'host_act';
+    if (isPlain) return undefined;
     const data: Writable<RecordedOccurrence> = {};
-    let says = false;
-    if (occurrence.type !== event) {
-      data.type = occurrence.type;
-      says = true;
-    }
+    if (type !== event) data.type = type;
+    if (room < endless) data.room = room;
+    if (unreadAudio > 0) data.unreadAudio = unreadAudio;
     if (occurrence.at === 'call') {
-      if (call !== occurrence.call) {
-        data.call = occurrence.call.id;
-        says = true;
-      }
+      if (call !== occurrence.call) data.call = occurrence.call.id;
     } else if (occurrence.type === 'tool_call') {
       data.candidate = this.#candidate(occurrence.candidate, payload.arguments ?? '');
-      says = true;
-    } else if (occurrence.type === 'tool_call_cancelled') {
-      data.ids = occurrence.ids;
-      says = true;
-    } else if (occurrence.type === 'host_act') {
+    } else if (occurrence.type === 'tool_call_cancelled') data.ids = occurrence.ids;
+    else if (occurrence.type === 'host_act') {
       const { act } = occurrence;
       data.act = act.type;
       if ('id' in act) data.actId = act.id;
-      says = true;
     }
-    if (room < endless) {
-      data.room = room;
-      says = true;
-    }
-    if (unreadAudio > 0) {
-      data.unreadAudio = unreadAudio;
-      says = true;
-    }
-    return says ? data : undefined;
+    return { occurrence: data };
   }
 
   #candidate(
@@ -160,34 +168,46 @@ export class SessionRecorder {
     return this.journal.payloads === 'keep' ? { ...candidate, arguments: utf8.encode(args) } : candidate;
   }
 
-  #write(moves: readonly Move<Call>[], payload: Payload, unreadAudio: number, data: RecordData | undefined): void {
-    if (this.#isFailed) return;
-    const { sessionId, clock } = this.#settings;
-    const at = clock.now();
-    let cause = 0;
+  /** Appends the first record of a group, and gives its place. */
+  #begin(
+    call: Call | undefined,
+    transition: Transition,
+    did: readonly RecordedEffect[],
+    data: RecordData | undefined,
+  ): number {
+    const passed = this.#passed();
+    return this.#append(call, transition, did, 0, data, passed);
+  }
+
+  /** Gives its place; 0 where the journal takes no more. */
+  #append(
+    call: Call | undefined,
+    { event, from, to }: Transition,
+    did: readonly RecordedEffect[],
+    cause: number,
+    data?: RecordData,
+    passed?: Passed,
+  ): number {
+    if (this.#isFailed) return 0;
+    const at = this.#settings.clock.now();
+    const isCall = call !== undefined;
+    const actor = isCall ? this.#actorOf(call) : this.#settings.sessionId;
+    const kind: ActorKind = isCall ? 'call' : 'session';
+    let entry: JournalEntry = { at, actor, kind, event, from, to, cause, did };
+    if (data !== undefined) entry = { at, actor, kind, event, from, to, cause, did, data };
+    if (passed !== undefined) entry = { ...entry, passed };
     try {
-      for (const { call, event, from, to, did } of moves) {
-        const entry: Writable<JournalEntry> = {
-          at,
-          actor: call === undefined ? sessionId : `${sessionId}/${call.id}`,
-          kind: call === undefined ? 'session' : 'call',
-          event,
-          from,
-          to,
-          cause,
-          did: this.#recorded(did, payload, unreadAudio),
-        };
-        if (cause === 0) {
-          if (data !== undefined) entry.data = data;
-          const passed = this.#passed();
-          if (passed !== undefined) entry.passed = passed;
-          cause = this.journal.append(entry);
-        } else this.journal.append(entry);
-      }
+      return this.journal.append(entry);
     } catch (error) {
       this.#isFailed = true;
       this.#failed(error);
+      return 0;
     }
+  }
+
+  #actorOf(call: Call): string {
+    call.recordedAs ??= `${this.#settings.sessionId}/${call.id}`;
+    return call.recordedAs;
   }
 
   #passed(): Passed | undefined {
@@ -203,29 +223,49 @@ export class SessionRecorder {
     return passed;
   }
 
+  /** What a life did that was the only one to move. Lives that take a transition do the same, mostly: one list for all. */
+  #didOf(
+    transition: Transition,
+    asked: readonly Asked<Call>[],
+    payload: Payload,
+    unreadAudio: number,
+  ): readonly RecordedEffect[] {
+    const known = done.get(transition);
+    if (known !== undefined && isSame(known, asked)) return known;
+    const did = this.#recorded(asked, payload, unreadAudio);
+    if (!speaks.has(transition.event) && !asked.some(({ type }) => varies.has(type))) done.set(transition, did);
+    return did;
+  }
+
   #recorded(did: readonly Asked<Call>[], payload: Payload, unreadAudio: number): readonly RecordedEffect[] {
     if (did.length === 0) return nothingDone;
-    return did.map(({ type, params, call }) => {
-      switch (type) {
-        case 'flush':
-          return effectOf(type, (params as { of: string }).of);
-        case 'abortSignal':
-          return effectOf(type, (params as { because: AbortCause }).because);
-        case 'noteOverflow':
-          return effectOf(type, String(params));
-        case 'dropUnreadAudio':
-          return effectOf(type, String(unreadAudio));
-        case 'publish':
-          return this.#withPayload(plainOrError(type, call), call?.result.output);
-        case 'reportCompleted':
-          return plainOrError(type, call);
-        case 'deliver':
-        case 'reportEnd':
-          return this.#withPayload(effectOf(type), saidBy(payload.event));
-        default:
-          return effectOf(type);
-      }
-    });
+    const recorded: RecordedEffect[] = [];
+    for (const effect of did) {
+      if (effect.type !== 'callChanged') recorded.push(this.#effect(effect, payload, unreadAudio));
+    }
+    return recorded;
+  }
+
+  #effect({ type, params, call }: Asked<Call>, payload: Payload, unreadAudio: number): RecordedEffect {
+    switch (type) {
+      case 'flush':
+        return effectOf(type, (params as { of: string }).of);
+      case 'abortSignal':
+        return effectOf(type, (params as { because: AbortCause }).because);
+      case 'noteOverflow':
+        return effectOf(type, String(params));
+      case 'dropUnreadAudio':
+        return effectOf(type, String(unreadAudio));
+      case 'publish':
+        return this.#withPayload(plainOrError(type, call), call?.result.output);
+      case 'reportCompleted':
+        return plainOrError(type, call);
+      case 'deliver':
+      case 'reportEnd':
+        return this.#withPayload(effectOf(type), saidBy(payload.event));
+      default:
+        return effectOf(type);
+    }
   }
 
   #withPayload(effect: RecordedEffect, text: string | undefined): RecordedEffect {
@@ -241,8 +281,27 @@ export class SessionRecorder {
   }
 }
 
-const noPayload: Payload = {};
 const nothingDone: readonly RecordedEffect[] = Object.freeze([]);
+
+/** What was done by transitions that were taken before, where it says nothing of a payload. */
+const done = new WeakMap<Transition, readonly RecordedEffect[]>();
+
+/** Effects that are recorded with more than what their machine says of them. */
+const varies: ReadonlySet<string> = new Set(['noteOverflow', 'dropUnreadAudio', 'publish', 'reportCompleted']);
+/** Events that say something in words. */
+const speaks: ReadonlySet<string> = new Set(['error', 'closed']);
+
+function isSame(known: readonly RecordedEffect[], asked: readonly Asked<Call>[]): boolean {
+  let at = 0;
+  for (let index = 0; index < asked.length; index++) {
+    const { type } = asked[index] as Asked<Call>;
+    if (type === 'callChanged') continue;
+    if (type !== known[at]?.effect) return false;
+    at++;
+  }
+  return at === known.length;
+}
+
 const plain = new Map<string, RecordedEffect>();
 const detailed = new Map<string, Map<string, RecordedEffect>>();
 
