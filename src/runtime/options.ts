@@ -2,6 +2,7 @@ import type { Clock } from '../contract/clock.js';
 import { asSessionId, asTurnId, type SessionId, type TurnId } from '../contract/ids.js';
 import type { InspectionObserver } from '../contract/inspector.js';
 import type { Journal } from '../contract/journal.js';
+import { platformClock } from '../contract/platform-clock.js';
 import type { BidiConnectParams, BidiProvider } from '../contract/provider.js';
 import type { Tool } from '../contract/tool.js';
 
@@ -80,13 +81,6 @@ function assertInteger(what: string, value: unknown, least: number, most: number
     throw new RangeError(`${what}: expected an integer of ${least} … ${most}, found ${String(value)}`);
   }
 }
-
-/** What a host gets that hands in no clock. */
-export const platformClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms),
-  clearTimeout: (handle) => globalThis.clearTimeout(handle as ReturnType<typeof setTimeout>),
-};
 
 const noTools: ReadonlyMap<string, Tool> = new Map();
 

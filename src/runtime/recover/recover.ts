@@ -11,8 +11,9 @@
 import { machinesVersion } from '../../../machines/index.js';
 import type { Clock } from '../../contract/clock.js';
 import type { Journal } from '../../contract/journal.js';
+import { platformClock } from '../../contract/platform-clock.js';
 import type { Tool } from '../../contract/tool.js';
-import { assertMilliseconds, platformClock } from '../options.js';
+import { assertMilliseconds } from '../options.js';
 import { Ledger } from './ledger.js';
 import { DueNotice, giveAll } from './notices.js';
 import type { NoticeFailure, RecoveredCall, RecoveredSession, RecoverOptions, Recovery } from './recovery.js';
