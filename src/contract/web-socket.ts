@@ -32,6 +32,7 @@ export interface SocketEvent {
   readonly reason?: unknown;
   /** Of `error`, where the implementation says what went wrong. */
   readonly message?: unknown;
+  readonly error?: unknown;
 }
 
 /** What a socket is made with. A platform that takes no headers ignores them. */
@@ -122,7 +123,10 @@ export function wsSocket(WebSocket: WsConstructor, url: string, init: WebSocketI
 
 /** What is emitted on a socket whose upgrade was refused. Never leaves this file but as the text of a {@link SocketClose}. */
 class UpgradeRefused extends Error {
-  constructor(status: number | undefined, body: string) {
+  constructor(
+    readonly status: number | undefined,
+    body: string,
+  ) {
     super(`HTTP ${status ?? 'without a status'}${body.trim() === '' ? '' : `: ${body.trim()}`}`);
   }
 }
@@ -134,6 +138,8 @@ export interface SocketClose {
   readonly reason: string;
   /** What the platform said of a connection that failed, a refused upgrade among them (`HTTP 401: …`). May hold whatever the server sent. */
   readonly failure?: string;
+  /** Of the HTTP answer that refused the upgrade, where the implementation tells. */
+  readonly status?: number;
   /** Whether the connection was ever open. */
   readonly wasOpen: boolean;
 }
@@ -160,6 +166,7 @@ export class Socket {
   readonly #maxFrameBytes: number;
   #socket: WebSocketLike | undefined;
   #failure: string | undefined;
+  #status: number | undefined;
   #wasOpen = false;
   #over = false;
   /** What was asked of a socket that the factory has not given yet. */
@@ -222,7 +229,8 @@ export class Socket {
     this.#socket = socket;
     try {
       // Never taken off again: an `error` that nobody listens for would end the process.
-      socket.addEventListener('error', ({ message }) => {
+      socket.addEventListener('error', ({ message, error }) => {
+        if (error instanceof UpgradeRefused) this.#status = error.status;
         if (typeof message === 'string' && message !== '') this.#failure ??= message;
       });
       socket.addEventListener('open', () => this.#opened());
@@ -272,6 +280,7 @@ export class Socket {
       reason,
       wasOpen: this.#wasOpen,
       ...(failure === undefined ? {} : { failure }),
+      ...(this.#status === undefined ? {} : { status: this.#status }),
     });
   }
 }
