@@ -1,0 +1,70 @@
+/** What an invariant is, and what it is to be broken. */
+
+/** The invariants that a journal is held to: those of duplex.md and conversation.md, and those of the machines behind them. */
+export type InvariantNumber =
+  | 'D1'
+  | 'D2'
+  | 'D3'
+  | 'D4'
+  | 'D5'
+  | 'D6'
+  | 'D7'
+  | 'D9'
+  | 'D10'
+  | 'D11'
+  | 'D12'
+  | 'D13'
+  | 'D15'
+  | 'D16'
+  | 'C1'
+  | 'C2'
+  | 'C3'
+  | 'C4'
+  | 'C7'
+  | 'C8'
+  // of the machines and the coordination: nothing of it is in the tables above, and a journal shows it
+  | 'T7'
+  | 'T8'
+  | 'K2';
+
+/** What can be wrong with a journal: an invariant is broken, or its records do not hang together. */
+export type BreachOf = InvariantNumber | 'structure';
+
+/** Something that is wrong with a group of records. */
+export interface Breach {
+  readonly of: BreachOf;
+  /** In a sentence, for people. */
+  readonly what: string;
+  /** Which step of the group shows it; the last one where the group as a whole does. */
+  readonly step: number;
+}
+
+/** What every invariant says of itself. */
+export interface Stated {
+  readonly number: InvariantNumber;
+  readonly sentence: string;
+  /** The fields of records that it reads. */
+  readonly reads: string;
+}
+
+export const noBreaches: readonly Breach[] = Object.freeze([]);
+
+/** Takes down what a group breaks. */
+export class Breaches {
+  /** The step that is looked at. */
+  step = 0;
+  #list: Breach[] | undefined;
+
+  add(of: BreachOf, what: string): void {
+    this.#list ??= [];
+    this.#list.push({ of, what, step: this.step });
+  }
+
+  /** What was taken down since the last time. */
+  take(): readonly Breach[] {
+    const list = this.#list ?? noBreaches;
+    this.#list = undefined;
+    this.step = 0;
+    return list;
+  }
+}

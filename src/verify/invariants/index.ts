@@ -1,0 +1,10 @@
+/**
+ * The invariants of duplex.md and conversation.md, held against steps: by
+ * `verify` against those of a journal, by the explorer against those of a
+ * composition.
+ */
+export { type Breach, type BreachOf, type InvariantNumber, noBreaches, type Stated } from './breach.js';
+export { firstGroupOf, groupOf } from './from-moves.js';
+export type { SessionInvariant } from './rule.js';
+export { SessionJudge, sessionInvariants } from './session-judge.js';
+export { type Act, type CallSeen, notTold, type SessionGroup, type SessionRules, type Step } from './steps.js';
