@@ -1,6 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import { InvalidInputError } from '../../contract/errors.js';
-import { isRecord, type JsonRecord } from '../../contract/wire-reading.js';
+import { isRecord } from '../../contract/wire-reading.js';
 import type { ModelTraits } from './model-traits.js';
 
 /** Options of {@link geminiLive} that say what a session is like. All of them are fixed once it is connected. */
@@ -118,6 +118,6 @@ function count(what: string, value: unknown): void {
   }
 }
 
-function record(what: string, value: unknown): asserts value is JsonRecord | undefined {
+function record(what: string, value: unknown): void {
   if (value !== undefined && !isRecord(value)) throw new InvalidInputError(what, 'an object', value);
 }

@@ -47,18 +47,18 @@ function messageOf(value: unknown, fields: Fields, where: string): Record<string
     }
     if (key in read) throw new Mismatch(`Invalid JSON payload received. Field '${key}' is set twice.`);
     // null stands for a field that is not set
-    if (content !== null) read[key] = valueOf(content, shape, where === '' ? key : `${where}.${key}`);
+    if (content !== null) read[key] = contentOf(content, shape, where === '' ? key : `${where}.${key}`);
   }
   return read;
 }
 
-function valueOf(value: unknown, shape: Shape, where: string): unknown {
+function contentOf(value: unknown, shape: Shape, where: string): unknown {
   const expected = (kind: string): never => {
     throw new Mismatch(`Invalid value at '${where}' (expected ${kind})`);
   };
   if (typeof shape === 'object' && 'list' in shape) {
     if (!Array.isArray(value)) return expected('a list');
-    return value.map((entry, index) => valueOf(entry, shape.list, `${where}[${index}]`));
+    return value.map((entry, index) => contentOf(entry, shape.list, `${where}[${index}]`));
   }
   if (typeof shape === 'object' && 'message' in shape) return messageOf(value, shape.message, where);
   if (typeof shape === 'object') {
