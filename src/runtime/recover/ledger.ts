@@ -19,6 +19,7 @@ import { RememberedSession } from './remembered-session.js';
 interface Asked {
   readonly session: RememberedSession;
   readonly candidate: RecordedCandidate;
+  readonly seq: number;
 }
 
 export class Ledger {
@@ -44,6 +45,8 @@ export class Ledger {
 
   /** @throws {JournalDamagedError} for a call that was never admitted, @throws {JournalFormatError} for what newer machines wrote */
   take(record: JournalRecord): void {
+    // a recovery went on where the record of an admission was cut off; what compaction took away leaves a gap
+    if (record.event === 'recovered' && record.seq === (this.#asked?.seq ?? 0) + 1) this.end();
     const asked = this.#asked;
     this.#asked = undefined;
     if (record.kind === 'session') this.#takeSession(record);
@@ -83,6 +86,7 @@ export class Ledger {
       }
       const before = this.#current.get(actor);
       if (before !== undefined) {
+        before.isSuperseded = true;
         this.#earlier.push(before);
         this.#current.delete(actor);
       }
@@ -94,7 +98,7 @@ export class Ledger {
     if (session === undefined) return;
     session.take(record);
     const candidate = data !== undefined && 'occurrence' in data ? data.occurrence.candidate : undefined;
-    if (event === 'tool_call' && candidate !== undefined) this.#asked = { session, candidate };
+    if (event === 'tool_call' && candidate !== undefined) this.#asked = { session, candidate, seq: record.seq };
     if (session.hasEnded && !this.#keepsAll) this.#release(session);
   }
 

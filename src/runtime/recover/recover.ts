@@ -18,6 +18,7 @@ import { Ledger } from './ledger.js';
 import { DueNotice, giveAll } from './notices.js';
 import type { NoticeFailure, RecoveredCall, RecoveredSession, RecoverOptions, Recovery } from './recovery.js';
 import type { RememberedCall } from './remembered-call.js';
+import { RememberedConversations } from './remembered-conversations.js';
 import type { RememberedSession } from './remembered-session.js';
 
 /**
@@ -50,6 +51,7 @@ const underWay = new WeakMap<Journal, Promise<void>>();
 interface Settings {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly calls: 'unfinished' | 'new' | 'all';
+  readonly conversations: boolean;
   readonly at: number | undefined;
   readonly clock: Clock;
   readonly noticeTimeoutMs: number;
@@ -58,7 +60,7 @@ interface Settings {
 function settingsOf(journal: Journal, options: RecoverOptions): Settings {
   if (typeof journal?.read !== 'function') throw new TypeError('journal: expected an object with a method `read`');
   if (typeof options !== 'object' || options === null) throw new TypeError('options: expected an object with `tools`');
-  const { calls = 'unfinished', at, clock = platformClock, noticeTimeoutMs = 5_000 } = options;
+  const { calls = 'unfinished', conversations = true, at, clock = platformClock, noticeTimeoutMs = 5_000 } = options;
   if (!Array.isArray(options.tools)) throw new TypeError('tools: expected a list of tools made by `defineTool`');
   const tools = new Map<string, Tool>();
   for (const tool of options.tools as readonly Tool[]) {
@@ -69,24 +71,28 @@ function settingsOf(journal: Journal, options: RecoverOptions): Settings {
   if (calls !== 'unfinished' && calls !== 'new' && calls !== 'all') {
     throw new TypeError(`calls: expected one of unfinished, new, all, found ${String(calls)}`);
   }
+  if (typeof conversations !== 'boolean') throw new TypeError('conversations: expected a boolean');
   if (at !== undefined && !Number.isFinite(at)) throw new RangeError(`at: expected a number, found ${String(at)}`);
   assertMilliseconds('noticeTimeoutMs', noticeTimeoutMs);
-  return { tools, calls, at, clock, noticeTimeoutMs };
+  return { tools, calls, conversations, at, clock, noticeTimeoutMs };
 }
 
 async function recoverNow(journal: Journal, settings: Settings): Promise<Recovery> {
   const ledger = new Ledger(settings.calls === 'all');
+  const remembered = new RememberedConversations();
   for await (const record of journal.read()) {
     ledger.take(record);
+    if (settings.conversations) remembered.take(record);
   }
   ledger.end();
+  const conversations = remembered.recovered();
   // before anything of this recovery changes it
   const listed = listedOf(ledger.sessions, settings.calls);
   const due = dueOf(ledger.sessions, settings.tools);
   const counts = ledger.count();
   const failure = await write(journal, ledger.sessions, due, settings);
   if (failure === undefined) await giveAll(due, settings.clock, settings.noticeTimeoutMs);
-  return { ...reportOf(listed, due), conversations: [], openTransactions: [], counts, ...failure };
+  return { ...reportOf(listed, due), conversations, openTransactions: [], counts, ...failure };
 }
 
 // ── what is found ──
@@ -112,6 +118,7 @@ function listedOf(sessions: readonly RememberedSession[], which: Settings['calls
 function dueOf(sessions: readonly RememberedSession[], tools: ReadonlyMap<string, Tool>): readonly DueNotice[] {
   const due: DueNotice[] = [];
   for (const session of sessions) {
+    if (session.isSuperseded) continue;
     for (const call of session.calls.values()) {
       const tool = tools.get(call.name);
       if (tool !== undefined && call.isNoticeDue) due.push(new DueNotice(session, call, tool));
@@ -129,7 +136,7 @@ async function write(
   due: readonly DueNotice[],
   { at: given, clock }: Settings,
 ): Promise<{ readonly failure: unknown } | undefined> {
-  const found = sessions.filter(({ hasEnded, wasFound }) => !hasEnded && !wasFound);
+  const found = sessions.filter(({ hasEnded, wasFound, isSuperseded }) => !(hasEnded || wasFound || isSuperseded));
   if (found.length + due.length === 0) return undefined;
   const at = given ?? clock.now();
   try {

@@ -3,6 +3,7 @@ import type { EndReason } from '../../../machines/index.js';
 import type { Clock } from '../../contract/clock.js';
 import type { SessionId, TurnId } from '../../contract/ids.js';
 import type { Tool, ToolEffect } from '../../contract/tool.js';
+import type { RecoveredConversation } from '../../conversation/index.js';
 
 /** What is known of a call whose process is gone. */
 export type RecoveredOutcome =
@@ -41,7 +42,10 @@ export type Notice =
   | 'failed'
   /** Given now, and what `onLate` returned did not settle within `noticeTimeoutMs`. */
   | 'unsettled'
-  /** Not given, since no tool of its name was handed in, or the journal could not be written. The next recovery will. */
+  /**
+   * Not given: no tool of its name was handed in, or the journal could not be written, and the next recovery will give it. Or the id of
+   * its session was given to another session since, and none will.
+   */
   | 'pending';
 
 /** A call of a run that is gone. */
@@ -96,6 +100,8 @@ export interface RecoverOptions {
    * unaccounted for. `new`: of these, what no earlier recovery has found. `all`: every call of the journal, however many that are.
    */
   readonly calls?: 'unfinished' | 'new' | 'all';
+  /** Whether conversations are restored; each takes the memory of its content. Default `true`. */
+  readonly conversations?: boolean;
   /** What the records of the recovery are dated with, in milliseconds. Default: the clock's time. */
   readonly at?: number;
   /** Default: the platform's. */
@@ -111,7 +117,7 @@ export interface Recovery {
   /** Of all these sessions. */
   readonly calls: readonly RecoveredCall[];
   /** What was committed of each, to go on with: `createConversation({ from })`. */
-  readonly conversations: readonly never[];
+  readonly conversations: readonly RecoveredConversation[];
   /** None: a transaction that was open when the process went is gone. */
   readonly openTransactions: readonly [];
   readonly counts: OutcomeCounts;

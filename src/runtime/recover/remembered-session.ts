@@ -12,6 +12,8 @@ export class RememberedSession {
   readonly calls = new Map<string, RememberedCall>();
   /** Whether an earlier recovery has found it without an end. */
   wasFound = false;
+  /** Whether its id was given to another session after it: what is written about it would be taken for that one's. */
+  isSuperseded = false;
   #state: string;
   #snapshot: SessionSnapshot = sessionStepper.initial(undefined as never).snapshot;
 
