@@ -1,16 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { CommitpointError, messageOf } from '../contract/errors.js';
+import { UnreadableFileError } from '../contract/errors.js';
 
-/** A file that cannot be read. Name another, or mend its rights. */
-export class UnreadableFileError extends CommitpointError {
-  readonly code = 'unreadable_file';
-  constructor(
-    readonly file: string,
-    cause: unknown,
-  ) {
-    super(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
-  }
-}
+export { UnreadableFileError };
 
 /** The text of a file, or of standard input for `-`. @throws {UnreadableFileError} */
 export async function readText(file: string): Promise<string> {

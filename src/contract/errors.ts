@@ -362,6 +362,17 @@ function isList(value: unknown): boolean {
   }
 }
 
+/** A file that cannot be read. Name another, or mend its rights. */
+export class UnreadableFileError extends CommitpointError {
+  readonly code = 'unreadable_file';
+  constructor(
+    readonly file: string,
+    cause: unknown,
+  ) {
+    super(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
 /** Something was appended to a journal that was closed. Open it again; what was appended before the close is in it. */
 export class JournalClosedError extends CommitpointError {
   readonly code = 'journal_closed';

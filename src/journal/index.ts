@@ -1,1 +1,3 @@
+export * from './codec/index.js';
+export * from './digest.js';
 export * from './memory-journal.js';

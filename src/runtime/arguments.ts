@@ -44,18 +44,3 @@ export function resultOf(value: unknown): CallResult {
 export function failureOf(thrown: unknown): CallResult {
   return errorResult(messageOf(thrown));
 }
-
-/**
- * A short digest of a text: 64 bits and the length. Equal texts have equal
- * digests; it tells a repeat from a conflict, and is no seal against an attacker.
- */
-export function digestOf(text: string): string {
-  let folded = 0x811c9dc5; // FNV-1a
-  let rolled = 7; // and a polynomial of another kind, so that one's collisions are not the other's
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    folded = Math.imul(folded ^ unit, 0x01000193);
-    rolled = (Math.imul(rolled, 31) + unit) | 0;
-  }
-  return `${(folded >>> 0).toString(36)}.${(rolled >>> 0).toString(36)}.${text.length.toString(36)}`;
-}

@@ -32,7 +32,7 @@ import type {
   RecordedOccurrence,
 } from '../contract/journal.js';
 import type { BidiEvent } from '../contract/provider.js';
-import { digestOf } from './arguments.js';
+import { digestOf } from '../journal/digest.js';
 import type { Call } from './call.js';
 import { endless } from './delivery.js';
 import type { SessionSettings } from './options.js';

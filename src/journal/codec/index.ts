@@ -1,0 +1,2 @@
+export * from './decode-record.js';
+export { encodeRecord } from './encoder.js';
