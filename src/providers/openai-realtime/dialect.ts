@@ -5,15 +5,78 @@ export type OpenAiRealtimeDialect = 'openai' | 'azure' | 'azure-voice-live' | 'x
 
 /** In what the dialects differ beyond names and missing fields, which every dialect may use and leave out. */
 export interface DialectTraits {
+  readonly name: OpenAiRealtimeDialect;
   /** `conversation_id: null` marks a response outside the conversation. Elsewhere the field says nothing. */
   readonly nullConversationIsOutOfBand: boolean;
+  /** Where the service is, up to `/realtime`; absent where every customer has an address of their own. */
+  readonly baseUrl?: string;
+  /** The path to `/realtime` at a customer's own address, where `baseUrl` names none. */
+  readonly basePath: string;
+  /** How the set-up of a session is written: as OpenAI has it now, as in the beta, or as xAI does. */
+  readonly shape: 'present' | 'beta' | 'xai';
+  /** The header in which a key travels; `authorization` has `Bearer` in front of it. */
+  readonly keyHeader: 'authorization' | 'api-key';
+  /** How a key travels where there are no headers: as a subprotocol with this in front of it, or in the query. */
+  readonly keyProtocol?: string;
+  /** Whether the service can be told what of its audio was not heard. */
+  readonly truncates: boolean;
+  /** Whether a request for a response may carry metadata, which comes back with the response. */
+  readonly metadata: boolean;
 }
 
-const dialects: ReadonlyMap<string, DialectTraits> = new Map([
-  ['openai', { nullConversationIsOutOfBand: true }],
-  ['azure', { nullConversationIsOutOfBand: true }],
-  ['azure-voice-live', { nullConversationIsOutOfBand: false }],
-  ['xai', { nullConversationIsOutOfBand: false }],
+const dialects: ReadonlyMap<string, DialectTraits> = new Map<string, DialectTraits>([
+  [
+    'openai',
+    {
+      name: 'openai',
+      nullConversationIsOutOfBand: true,
+      baseUrl: 'wss://api.openai.com/v1',
+      basePath: '/v1',
+      shape: 'present',
+      keyHeader: 'authorization',
+      keyProtocol: 'openai-insecure-api-key.',
+      truncates: true,
+      metadata: true,
+    },
+  ],
+  [
+    'azure',
+    {
+      name: 'azure',
+      nullConversationIsOutOfBand: true,
+      basePath: '/openai/v1',
+      shape: 'present',
+      keyHeader: 'api-key',
+      truncates: true,
+      metadata: true,
+    },
+  ],
+  [
+    'azure-voice-live',
+    {
+      name: 'azure-voice-live',
+      nullConversationIsOutOfBand: false,
+      basePath: '/voice-live',
+      shape: 'beta',
+      keyHeader: 'api-key',
+      truncates: true,
+      metadata: false,
+    },
+  ],
+  [
+    'xai',
+    {
+      name: 'xai',
+      nullConversationIsOutOfBand: false,
+      baseUrl: 'wss://api.x.ai/v1',
+      basePath: '/v1',
+      shape: 'xai',
+      keyHeader: 'authorization',
+      keyProtocol: 'xai-client-secret.',
+      truncates: false,
+      metadata: false,
+    },
+  ],
 ]);
 
 /**

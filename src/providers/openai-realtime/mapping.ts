@@ -39,7 +39,7 @@ const noFacts: readonly WireFact[] = [];
 const nothing: WireStep = { events: noEvents, facts: noFacts };
 
 /** The rules of turns stand in `turns.ts` (T1–T6), those of every mapping in the port (W1–W5). */
-class RealtimeMapping implements WireMapping {
+export class RealtimeMapping implements WireMapping {
   readonly acknowledges = true;
   readonly #traits: DialectTraits;
   readonly #turns = new Turns();
@@ -95,6 +95,21 @@ class RealtimeMapping implements WireMapping {
   /** This protocol says when a turn is over, so nothing is ever held. */
   release(): WireStep {
     return nothing;
+  }
+
+  /** Whether the service cuts its output by itself when the user begins to speak. */
+  get interruptsOnSpeech(): boolean {
+    return this.#config.interruptsResponse;
+  }
+
+  /** The host stops the far side, or the user speaks over what still plays: nothing more of the open turn is given. Whether one was open. */
+  stop(): boolean {
+    return this.#turns.stop();
+  }
+
+  /** A response that was stopped before it began has begun: nothing of it is given. */
+  discard(responseId: string): void {
+    this.#turns.discard(responseId);
   }
 
   #session(name: string, data: JsonRecord): WireStep {

@@ -25,7 +25,7 @@ export type TurnVerdict = 'turn_complete' | 'interrupted' | 'goes_on' | 'stale' 
  * - T2 a turn is opened by a response that was not seen before, or by output that may pass
  * - T3 output passes only of a response that is neither cut, nor done, nor outside the conversation
  * - T4 a response is done once; a repeat changes nothing
- * - T5 an interruption cuts every open response of the conversation
+ * - T5 an interruption cuts every open response of the conversation; a response that is discarded opens no turn
  * - T6 memory is bounded: at most 64 open responses and 1,024 remembered ids
  */
 export class Turns {
@@ -74,6 +74,21 @@ export class Turns {
       cut = true;
     }
     return cut && this.#close();
+  }
+
+  /** The host stops the far side, which may be between two responses of its turn: whether a turn was open. */
+  stop(): boolean {
+    for (const response of this.#responses.values()) response.cut = true;
+    return this.#close();
+  }
+
+  /** A response that has just begun is not wanted: it ends no turn, and nothing of it passes. */
+  discard(id: string): void {
+    const response = this.#responses.get(id);
+    if (response === undefined) return;
+    response.cut = true;
+    for (const other of this.#responses.values()) if (!other.cut && !other.outOfBand) return;
+    this.#close();
   }
 
   /** A response is done. `outputHasCalls`: its list of output items names a function call. */
