@@ -144,7 +144,8 @@ export class SessionRecorder {
     if (isPlain) return undefined;
     const data: Writable<RecordedOccurrence> = {};
     if (type !== event) data.type = type;
-    if (room < endless) data.room = room;
+    // a last event has a place of its own, beyond the others: there is no less room than none
+    if (room < endless) data.room = Math.max(0, room);
     if (unreadAudio > 0) data.unreadAudio = unreadAudio;
     if (occurrence.at === 'call') {
       if (call !== occurrence.call) data.call = occurrence.call.id;

@@ -144,6 +144,10 @@ export function factsAfter(before: number, { event, to, did }: Step): number {
     case 'flushed':
       if (state === publishing) facts &= ~holdsOutcome;
       break;
+    case 'recovered':
+      // how it ends nobody will know
+      facts &= ~codeRuns;
+      break;
   }
   for (let index = 0; index < did.length; index++) {
     const effect = did[index]?.effect as string;

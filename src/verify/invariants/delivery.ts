@@ -99,7 +99,8 @@ export const D15: SessionInvariant = {
   },
   end(facts, group, breaches) {
     const { shown, rules } = facts;
-    const takes = group.room + (shown.audioDrops > 0 ? group.unreadAudio : 0);
+    // a last event stands on a place of its own, beyond the others
+    const takes = Math.max(0, group.room) + (shown.audioDrops > 0 ? group.unreadAudio : 0);
     if (shown.reports > takes) {
       breaches.add('D15', `${shown.reports} events are put into a buffer that takes ${takes}`);
     }
@@ -107,6 +108,10 @@ export const D15: SessionInvariant = {
     if (facts.refusedPublishing > 0 && facts.refusedPublishing >= rules.maxOpenCalls) {
       const count = `${facts.refusedPublishing} calls beyond the ${rules.maxOpenCalls} open ones`;
       breaches.add('D15', `${count} wait for the far side, and the session goes on`);
+    }
+    if (facts.refusedCommitting > rules.maxOpenCalls) {
+      const count = `${facts.refusedCommitting} calls beyond the ${rules.maxOpenCalls} open ones`;
+      breaches.add('D15', `${count} wait for the journal, and the session goes on`);
     }
     if (facts.ids > maxIds) breaches.add('D15', `the session knows more than ${maxIds} ids, and goes on`);
   },

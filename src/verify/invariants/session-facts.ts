@@ -91,6 +91,8 @@ export class SessionFacts {
   queued = 0;
   /** Calls beyond the number whose result waits for the far side's answer. */
   refusedPublishing = 0;
+  /** Those of them whose record is being made durable. */
+  refusedCommitting = 0;
   readonly shown = nothingShown(0);
   /** Every call, in order of admission. */
   readonly #calls: Map<string, number>;
@@ -124,7 +126,7 @@ export class SessionFacts {
 
   /** Whether nothing can happen to it or its calls any more but refusals. */
   get isOver(): boolean {
-    return (this.state === closed || this.isRecovered) && this.running === 0 && !this.isConnectPending;
+    return this.state === closed && this.running === 0 && !this.isConnectPending && !this.isRecovered;
   }
 
   /** What is known of a call; 0 for one that there is not. */
@@ -150,8 +152,9 @@ export class SessionFacts {
     return this.#calls;
   }
 
-  /** A group begins. */
-  begin(): void {
+  /** A group begins. What went by before it has no steps of its own. */
+  begin({ passed }: SessionGroup): void {
+    if (this.state === waiting && passed !== undefined && passed.text[0] + passed.audio[0] > 0) this.state = responding;
     reset(this.shown, this.state);
   }
 
@@ -206,6 +209,8 @@ export class SessionFacts {
       } else {
         if (from === call.publishing) this.refusedPublishing--;
         if (to === call.publishing) this.refusedPublishing++;
+        if (from === call.committing) this.refusedCommitting--;
+        if (to === call.committing) this.refusedCommitting++;
       }
     }
     if ((before & call.codeRuns) !== (after & call.codeRuns)) {
@@ -269,6 +274,7 @@ export class SessionFacts {
     copy.places = this.places;
     copy.queued = this.queued;
     copy.refusedPublishing = this.refusedPublishing;
+    copy.refusedCommitting = this.refusedCommitting;
     copy.running = this.running;
     return copy;
   }

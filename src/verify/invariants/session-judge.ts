@@ -55,7 +55,7 @@ export class SessionJudge {
   take(group: SessionGroup): readonly Breach[] {
     const { facts } = this;
     const { steps } = group;
-    facts.begin();
+    facts.begin(group);
     for (let index = 0; index < steps.length; index++) {
       const step = steps[index] as Step;
       breaches.step = index;

@@ -1,0 +1,230 @@
+/**
+ * A session, stepped again: what a journal says happened from outside goes
+ * through the shipped coordination, and what the machines do is held against
+ * what the records say.
+ *
+ * E1. The machines are given what the records say came from outside, and
+ *     nothing else of them.
+ * E2. Of the first difference everything is told; behind it nothing is
+ *     compared, since the two have parted.
+ */
+import {
+  type Asked,
+  type BareCall,
+  type CallEventType,
+  type Candidate,
+  type Composition,
+  callEvents,
+  createComposition,
+  type HostAct,
+  type Move,
+  type Occurrence,
+  type SessionEventType,
+  sessionEvents,
+} from '../../../machines/index.js';
+import type { JournalRecord, RecordedOccurrence, SessionBegan } from '../../contract/journal.js';
+import type { RecordGroup } from '../record-groups.js';
+import { callOf, occurrenceIn } from '../session-records.js';
+
+/** Where a record and the machines part. */
+export interface Divergence {
+  readonly record: JournalRecord;
+  readonly what: string;
+}
+
+const isSessionEvent: ReadonlySet<string> = new Set(sessionEvents);
+const isCallEvent: ReadonlySet<string> = new Set(callEvents);
+
+export class SessionReplay {
+  readonly composition: Composition;
+  /** Calls that may still be given something: without an outcome, or with code that runs. */
+  readonly #calls = new Map<string, BareCall>();
+  readonly #running = new Set<string>();
+  /** Something was different: nothing is compared any more. */
+  hasParted = false;
+  /** The group at hand lacks its last records: the machines do more. */
+  isCutOff = false;
+
+  constructor(rules: SessionBegan) {
+    const { maxConcurrentTools, maxOpenCalls, dropUnreadAudio } = rules;
+    this.composition = createComposition({ maxConcurrentTools, maxOpenCalls, dropUnreadAudio });
+  }
+
+  /** Takes the step again. Gives where it differs. */
+  take(group: RecordGroup): Divergence | undefined {
+    if (this.hasParted) return undefined;
+    this.isCutOff = false;
+    const { records, owner } = group;
+    const first = records[0] as JournalRecord;
+    const divergence = first.event === '' ? this.#begin(group) : this.#step(owner, group, first);
+    if (divergence !== undefined) this.hasParted = true;
+    return divergence;
+  }
+
+  #begin({ owner, records, isCutOff }: RecordGroup): Divergence | undefined {
+    return this.#compare(owner, records, [this.composition.begin()], isCutOff);
+  }
+
+  #step(owner: string, { records, isCutOff }: RecordGroup, first: JournalRecord): Divergence | undefined {
+    this.#pass(first);
+    const occurrence = this.#occurrence(owner, first);
+    if (typeof occurrence === 'string') return { record: first, what: occurrence };
+    const { room, unreadAudio } = occurrenceIn(first);
+    const moves = this.composition.take(occurrence, room ?? Number.POSITIVE_INFINITY, unreadAudio ?? 0);
+    this.#remember(occurrence, moves);
+    return this.#compare(owner, records, moves, isCutOff);
+  }
+
+  /** Output that went by has no record of its own; it may have changed the state. */
+  #pass({ passed }: JournalRecord): void {
+    if (passed === undefined || passed.text[0] + passed.audio[0] === 0) return;
+    const { value } = this.composition.session;
+    if (typeof value !== 'string' && value.open === 'waiting') {
+      const type = passed.text[0] > 0 ? 'text' : 'audio';
+      this.composition.take({ at: 'session', type }, Number.POSITIVE_INFINITY, 0);
+    }
+  }
+
+  /** What happened, for the coordination; a text where that cannot be made out. */
+  #occurrence(owner: string, first: JournalRecord): Occurrence<BareCall> | string {
+    const said = occurrenceIn(first);
+    const type = said.type ?? first.event;
+    const id = said.call ?? callOf(first, owner);
+    if (id !== undefined) {
+      if (!isCallEvent.has(type)) return `the machine of a call has no event ${JSON.stringify(type)}`;
+      const call = this.#calls.get(id);
+      if (call === undefined) return `the machines have no call ${JSON.stringify(id)} to which ${type} could happen`;
+      return { at: 'call', type: type as CallEventType, call };
+    }
+    if (!isSessionEvent.has(type)) return `the machine of a session has no event ${JSON.stringify(type)}`;
+    return sessionOccurrence(type as SessionEventType, said);
+  }
+
+  #remember(occurrence: Occurrence<BareCall>, moves: readonly Move<BareCall>[]): void {
+    if (occurrence.at === 'call') {
+      const { type, call } = occurrence;
+      if (type === 'code_resolved' || type === 'code_rejected') this.#settled(call);
+    }
+    for (const { call, did } of moves) {
+      if (call === undefined) continue;
+      for (const { type } of did) if (type === 'execute') this.#running.add(call.id);
+      if (this.#isOver(call)) this.#calls.delete(call.id);
+      else this.#calls.set(call.id, call);
+    }
+  }
+
+  #settled(call: BareCall): void {
+    this.#running.delete(call.id);
+    if (this.#isOver(call)) this.#calls.delete(call.id);
+  }
+
+  #isOver(call: BareCall): boolean {
+    if (this.#running.has(call.id)) return false;
+    const known = this.composition.coordination.find(call.id);
+    return known !== undefined && !('snapshot' in known);
+  }
+
+  #compare(
+    owner: string,
+    records: readonly JournalRecord[],
+    moves: readonly Move<BareCall>[],
+    isCutOff: boolean,
+  ): Divergence | undefined {
+    const made = moves.filter(saysSomething);
+    let next = 0;
+    for (const record of records) {
+      if (record.from === record.to && record.did.length === 0) continue;
+      const move = made[next++];
+      if (move === undefined) {
+        const what = `the machines do nothing more, and the record says that ${inRecord(record)}`;
+        return { record, what };
+      }
+      if (isSame(move, record, owner)) continue;
+      return { record, what: `by the machines ${inMove(move)}; the record says that ${inRecord(record)}` };
+    }
+    const missing = made[next];
+    if (missing === undefined) return undefined;
+    if (isCutOff) {
+      this.isCutOff = true;
+      return undefined;
+    }
+    const record = records.at(-1) as JournalRecord;
+    return { record, what: `by the machines ${inMove(missing)} then, and there is no record of it` };
+  }
+}
+
+function sessionOccurrence(type: SessionEventType, said: RecordedOccurrence): Occurrence<BareCall> | string {
+  switch (type) {
+    case 'tool_call': {
+      if (said.candidate === undefined) return 'a tool_call whose record does not say what was called';
+      const { id, name, digest, policy, writeStart, writePublish } = said.candidate;
+      const candidate: Candidate = { id, name, digest, rules: { policy, writeStart, writePublish } };
+      return { at: 'session', type, candidate };
+    }
+    case 'tool_call_cancelled':
+      return { at: 'session', type, ids: said.ids ?? [] };
+    case 'host_act':
+      if (said.act === undefined) return 'an act of the host whose record does not say which';
+      return { at: 'session', type, act: { type: said.act, id: said.actId ?? '' } as HostAct };
+    default:
+      return { at: 'session', type };
+  }
+}
+
+function saysSomething({ from, to, did }: Move<BareCall>): boolean {
+  return from !== to || did.length > 0;
+}
+
+function isSame({ call, event, from, to, did }: Move<BareCall>, record: JournalRecord, owner: string): boolean {
+  if (event !== record.event || from !== record.from || to !== record.to) return false;
+  if (call?.id !== callOf(record, owner) || did.length !== record.did.length) return false;
+  for (let index = 0; index < did.length; index++) {
+    const asked = did[index] as Asked<BareCall>;
+    const recorded = record.did[index];
+    if (recorded === undefined || asked.type !== recorded.effect) return false;
+    const detail = detailOf(asked);
+    if (detail !== undefined && detail !== recorded.detail) return false;
+  }
+  return true;
+}
+
+/** What a record says of an effect beside its name, where the machines know it. */
+function detailOf({ type, params }: Asked<BareCall>): string | undefined {
+  switch (type) {
+    case 'abortSignal':
+      return (params as { readonly because: string }).because;
+    case 'flush':
+      return (params as { readonly of: string }).of;
+    case 'noteOverflow':
+      return String(params);
+    default:
+      return undefined;
+  }
+}
+
+function inMove({ call, event, from, to, did }: Move<BareCall>): string {
+  const asked = did.map((effect) => withDetail(effect.type, detailOf(effect)));
+  return inWords(call?.id, event, from, to, asked);
+}
+
+function inRecord({ kind, actor, event, from, to, did }: JournalRecord): string {
+  const id = kind === 'call' ? actor.slice(actor.indexOf('/') + 1) : undefined;
+  return inWords(
+    id,
+    event,
+    from,
+    to,
+    did.map(({ effect, detail }) => withDetail(effect, detail)),
+  );
+}
+
+function withDetail(effect: string, detail: string | undefined): string {
+  return detail === undefined ? effect : `${effect} (${detail})`;
+}
+
+function inWords(id: string | undefined, event: string, from: string, to: string, asked: readonly string[]): string {
+  const whose = id === undefined ? 'the session' : `call ${JSON.stringify(id)}`;
+  const how =
+    event === '' ? `begins ${to}` : from === to ? `stays ${to} at ${event}` : `goes from ${from} to ${to} at ${event}`;
+  return asked.length === 0 ? `${whose} ${how}` : `${whose} ${how} and asks for ${asked.join(', ')}`;
+}

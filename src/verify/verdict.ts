@@ -1,0 +1,66 @@
+/** What `verify` and `replay` give. */
+import type { BreachOf } from './invariants/index.js';
+
+/** What is wrong with a journal: a broken invariant by its number, records that do not hang together, or a difference from the machines. */
+export type FindingOf = BreachOf | 'divergent';
+
+/** Something that is wrong with a journal. */
+export interface Finding {
+  readonly invariant: FindingOf;
+  /** Of the record that shows it. */
+  readonly seq: number;
+  /** Whose record that is. */
+  readonly actor: string;
+  /** In a sentence, for people. */
+  readonly what: string;
+}
+
+/** What `verify` gives. */
+export interface Verdict {
+  /** How many were read. */
+  readonly records: number;
+  /** How many lives began. */
+  readonly sessions: number;
+  readonly calls: number;
+  readonly conversations: number;
+  readonly transactions: number;
+  /** The first `maxFindings`, in order of the records. Empty: the journal is sound. */
+  readonly findings: readonly Finding[];
+  /** How many there are beyond these. */
+  readonly findingsBeyond: number;
+  /** Lives whose end is not recorded: they go on, or their process is gone. No fault. */
+  readonly unfinished: {
+    readonly sessions: number;
+    readonly calls: number;
+    readonly conversations: number;
+    readonly transactions: number;
+  };
+  /** Records that cannot be judged, since those before them are missing: compaction, or a journal that keeps the last ones only. */
+  readonly unjudged: number;
+  /** The versions of the machines that wrote it, in order of appearance. */
+  readonly machines: readonly number[];
+}
+
+/** What `verify` can be told. */
+export interface VerifyOptions {
+  /** How many findings are given; those beyond are counted. Default 100. */
+  readonly maxFindings?: number;
+  /** Whether every step is also taken again by the machines, and compared. Default `true`. */
+  readonly replays?: boolean;
+}
+
+/** Takes down what is found. */
+export class Findings {
+  readonly list: Finding[] = [];
+  beyond = 0;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(invariant: FindingOf, { seq, actor }: { readonly seq: number; readonly actor: string }, what: string): void {
+    if (this.list.length >= this.#max) this.beyond++;
+    else this.list.push({ invariant, seq, actor, what });
+  }
+}
