@@ -115,7 +115,7 @@ export const sessionMachine = table.createMachine({
           target: 'open',
           actions: ['connectionOpens', 'disarmConnectTimeout', 'readEvents', 'resolveStart'],
         },
-        connect_rejected: { target: 'closed', actions: ['connectFails', 'disarmConnectTimeout', 'refuseStart'] },
+        connect_rejected: { target: 'closed', actions: ['connectFails', 'disarmConnectTimeout', 'refuseStart', 'abortLifetime'] },
         connect_timed_out: { target: 'closed', actions: ['connectTimesOut', 'refuseStart', 'abortLifetime'] },
         host_act: { actions: 'refuseAct' },
         host_close: givesUp('host'),

@@ -50,9 +50,9 @@ function performedOf(fact: Indexed): Pick<Due, 'what' | 'id'> | undefined {
 /** Facts that may stand inside a step without belonging to it. */
 function isAside(fact: Indexed): boolean {
   if ('host' in fact) return fact.inside;
-  if ('answered' in fact) return fact.answered === 'abandonToolCall';
+  if ('answered' in fact) return fact.answered === 'abandonToolCall' || fact.answered === 'flush';
   // code that heeds its signal may settle at once
-  return 'lifecycle' in fact || 'late' in fact || settles(fact);
+  return 'lifecycle' in fact || 'late' in fact || 'journal' in fact || settles(fact);
 }
 
 export function checkInterruptions(story: Story): string[] {
