@@ -20,7 +20,7 @@ import type { SessionBounds } from './bounds.js';
 import { type Happening, happenings } from './happening.js';
 import { Judging } from './judging.js';
 import { isPossible } from './possible.js';
-import { Stage } from './stage.js';
+import { Stage, type Taken } from './stage.js';
 import { type CallPart, copyOfCall, copyOfSession, type SessionPart, type World } from './world.js';
 
 /** Where each call stands that stood elsewhere before. */
@@ -48,6 +48,8 @@ export class SessionSystem implements System {
   readonly happenings: readonly Happening[];
   readonly stage: Stage;
   readonly bounds: SessionBounds;
+  /** Is told of every step, by whoever wants to look on. */
+  onTaken: ((taken: Taken) => void) | undefined;
   readonly #judging: Judging;
   readonly #snapshots = new Numbered();
   readonly #sessions = new Pool<SessionPart>();
@@ -59,7 +61,10 @@ export class SessionSystem implements System {
     this.width = 1 + bounds.calls;
     this.happenings = happenings(bounds);
     this.#judging = new Judging(bounds);
-    this.stage = new Stage(bounds, (taken) => this.#judging.take(taken));
+    this.stage = new Stage(bounds, (taken) => {
+      this.#judging.take(taken);
+      this.onTaken?.(taken);
+    });
     this.#next = new Int32Array(this.width);
   }
 
