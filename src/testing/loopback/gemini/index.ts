@@ -1,0 +1,4 @@
+export { GeminiLoopback, geminiLoopback } from './gemini-loopback.js';
+export type { GeminiLoopbackOptions } from './options.js';
+export { type ClientMessage, GeminiPeer } from './peer.js';
+export * from './script.js';
