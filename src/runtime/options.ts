@@ -154,7 +154,8 @@ function shared(limits: SessionLimits): SessionLimits {
   return lastLimits;
 }
 
-function fresh(prefix: string): string {
+/** An id of which the host has not said one. */
+export function fresh(prefix: string): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(12));
   // joined, not added up: a string that is added up keeps its pieces
   return [prefix, ...Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))].join('');
