@@ -6,7 +6,9 @@
  * W1. The last record counts. What is said of a call is true whatever the
  *     process did between that record and its end: `never_started` is said only
  *     where a start would have left a record.
- * W2. An end of the code that is recorded is never forgotten, nor that
+ * W2. The fence of its session decides a call, whether or not its own record of
+ *     that was cut off: nothing starts and nothing is published behind it.
+ * W3. An end of the code that is recorded is never forgotten, nor that
  *     somebody was told of it.
  */
 import type { JournalRecord, RecordedCandidate } from '../../contract/journal.js';
@@ -31,6 +33,7 @@ export class RememberedCall {
   #arguments: Uint8Array | undefined;
   #state = 'admitted';
   #isStarted = false;
+  #isFenced = false;
   #end: 'resolved' | 'rejected' | undefined;
   #toldBy: 'the_run' | 'a_recovery' | undefined;
 
@@ -55,6 +58,11 @@ export class RememberedCall {
     if (!this.isUnaccountedFor && !undecided.has(to)) this.#arguments = undefined;
   }
 
+  /** Its session has come to its end. */
+  fence(): void {
+    this.#isFenced = true;
+  }
+
   /** The last state that is recorded. */
   get state(): string {
     return this.#state;
@@ -64,12 +72,12 @@ export class RememberedCall {
     if (this.#end !== undefined) return this.#end;
     if (this.isUnaccountedFor) return 'unknown';
     // where no record is made durable first, the code may have been faster than the records
-    return !this.#writesStart && beforeTheCode.has(this.#state) ? 'unknown' : 'never_started';
+    return !(this.#writesStart || this.#isFenced) && beforeTheCode.has(this.#state) ? 'unknown' : 'never_started';
   }
 
   get outcome(): RecoveredOutcome {
     const { code } = this;
-    const state = this.#state;
+    const state = this.#isFenced && undecided.has(this.#state) ? fenced(this.#state) : this.#state;
     if (state === 'completed') return 'delivered';
     if (state === 'rejected') return 'refused';
     if (behindTheIntent.has(state)) return 'publish_unknown';
@@ -82,7 +90,7 @@ export class RememberedCall {
 
   /** Whether its code was started, as far as the journal goes, and how it ended is not recorded. */
   get isUnaccountedFor(): boolean {
-    return this.#end === undefined && (this.#isStarted || this.#state === 'starting');
+    return this.#end === undefined && (this.#isStarted || (this.#state === 'starting' && !this.#isFenced));
   }
 
   /** Whether `onLate` is to be told. */
@@ -98,4 +106,9 @@ export class RememberedCall {
   get arguments(): string | undefined {
     return this.#arguments === undefined ? undefined : utf8.decode(this.#arguments);
   }
+}
+
+/** Where the fence leads from a state. */
+function fenced(state: string): string {
+  return state === 'publishing' ? 'unconfirmed' : 'cancelled';
 }

@@ -26,6 +26,7 @@ export class RememberedSession {
   /** The next record of this session. */
   take({ event, to }: JournalRecord): void {
     this.#state = to;
+    if (to === 'closing' || to === 'closed') for (const call of this.calls.values()) call.fence();
     if (event === 'recovered') this.wasFound = true;
     // the reason is no part of a record; pieces of output, which have none, do not touch it
     else this.#snapshot = sessionStepper.step(this.#snapshot, event as SessionEvent).snapshot;

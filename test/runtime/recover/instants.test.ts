@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect } from 'vitest';
 import type { BidiEvent } from '../../../src/contract/provider.js';
 import { type Recovery, recover } from '../../../src/runtime/index.js';
+import { verify } from '../../../src/verify/verify.js';
 import { Broken, property } from '../../properties/property.js';
 import { expectNoHarm } from '../no-harm.js';
 import { untruthsOf } from './truth.js';
@@ -148,6 +149,17 @@ async function check(life: Life): Promise<void> {
       const expected = (before.get(id)?.told ?? 0) + (told(recovery).includes(id) ? 1 : 0);
       if (times !== expected) findings.add(`${id}: onLate was told ${times} times, expected ${expected}`);
     }
+    const { findings: unsound } = await verify(journal);
+    for (const { invariant, actor, what } of unsound)
+      findings.add(`verify, ${left} records: ${invariant} ${actor}: ${what}`);
+    // what is kept while the journal is read makes no difference to what is said
+    const some = await recover(new LeftJournal(world.left(left)), { tools: [], calls: 'unfinished' });
+    const hasEnded = recovery.sessions.some(({ state }) => state === 'closed');
+    const expected = hasEnded ? recovery.calls.filter(({ notice }) => notice === 'given') : recovery.calls;
+    const idsOf = (calls: Recovery['calls']) => calls.map(({ id, outcome }) => `${id} ${outcome}`).join();
+    if (idsOf(some.calls) !== idsOf(expected))
+      findings.add(`listed: ${idsOf(some.calls)}, expected ${idsOf(expected)}`);
+    if (JSON.stringify(some.counts) !== JSON.stringify(recovery.counts)) findings.add('the counts differ');
     const again = await recover(journal, { tools, calls: 'all', at: 0 });
     if (told(again).length > 0) findings.add(`a second recovery tells ${told(again).join()} again`);
     const outcomes = ({ calls }: Recovery) => JSON.stringify(calls.map(({ id, outcome, code }) => [id, outcome, code]));

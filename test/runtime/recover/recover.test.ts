@@ -272,6 +272,22 @@ describe('a call is told of by its last record', () => {
     expect((await recover(compacted, { tools: [] })).calls).toEqual([]);
   });
 
+  test('the fence of its session decides it, where its own record of that was cut off', async () => {
+    const cut = async (steps: (world: World) => Promise<void>) => {
+      const { records } = await left(async (world) => {
+        await steps(world);
+        await world.emit({ type: 'closed' });
+      });
+      const fence = records.findIndex(({ to }) => to === 'closed');
+      const { calls } = await recover(new LeftJournal(records.slice(0, fence + 1)), { ...listener(), calls: 'all' });
+      return calls.map(({ state, outcome, code, notice }) => [state, outcome, code, notice]);
+    };
+    // a start that was to come would have left a record before
+    expect(await cut((world) => world.call('c', 't'))).toEqual([['starting', 'not_started', 'never_started', 'none']]);
+    expect(await cut(executing)).toEqual([['executing', 'outcome_unknown', 'unknown', 'given']]);
+    expect(await cut(committing)).toEqual([['committing', 'abandoned', 'resolved', 'none']]);
+  });
+
   test('a repeated id leaves the first call as it stood', async () => {
     const steps = async (world: World) => {
       await executing(world);
