@@ -25,18 +25,23 @@ const text = fc.oneof(
 );
 const written = text.filter((one) => one !== '');
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 });
-const maybe = { requiredKeys: [] };
+/** Objects like those that a program makes. */
+const common = { noNullPrototype: true } as const;
+const maybe = { requiredKeys: [] as [], ...common };
 
 const effects: fc.Arbitrary<RecordedEffect> = fc.record(
   { effect: text, detail: written, digest: written, payload: bytes, version: fc.maxSafeNat().map((n) => n || 1) },
-  { requiredKeys: ['effect'] },
+  { requiredKeys: ['effect'], ...common },
 );
 const plainEffects: fc.Arbitrary<RecordedEffect> = fc.constantFrom(
   { effect: 'reportStarted' },
   { effect: 'flush', detail: 'start' },
   { effect: 'execute' },
 );
-const passed: fc.Arbitrary<Passed> = fc.record({ text: fc.tuple(uint64, uint64), audio: fc.tuple(uint64, uint64) });
+const passed: fc.Arbitrary<Passed> = fc.record(
+  { text: fc.tuple(uint64, uint64), audio: fc.tuple(uint64, uint64) },
+  common,
+);
 const candidates: fc.Arbitrary<RecordedCandidate> = fc.record(
   {
     id: text,
@@ -48,17 +53,20 @@ const candidates: fc.Arbitrary<RecordedCandidate> = fc.record(
     effect: fc.constantFrom('read', 'idempotent', 'irreversible'),
     arguments: bytes,
   },
-  { requiredKeys: ['id', 'name', 'digest', 'policy', 'writeStart', 'writePublish', 'effect'] },
+  { requiredKeys: ['id', 'name', 'digest', 'policy', 'writeStart', 'writePublish', 'effect'], ...common },
 );
-const sessions: fc.Arbitrary<SessionBegan> = fc.record({
-  machines: uint32,
-  turnId: text,
-  provider: text,
-  durable: fc.boolean(),
-  maxConcurrentTools: uint32,
-  maxOpenCalls: uint32,
-  dropUnreadAudio: fc.boolean(),
-});
+const sessions: fc.Arbitrary<SessionBegan> = fc.record(
+  {
+    machines: uint32,
+    turnId: text,
+    provider: text,
+    durable: fc.boolean(),
+    maxConcurrentTools: uint32,
+    maxOpenCalls: uint32,
+    dropUnreadAudio: fc.boolean(),
+  },
+  common,
+);
 const occurrences: fc.Arbitrary<RecordedOccurrence> = fc.record(
   {
     type: written,
@@ -81,7 +89,7 @@ const conversations: fc.Arbitrary<ConversationBegan> = fc.record(
     durable: fc.boolean(),
     initial: bytes,
   },
-  { requiredKeys: ['machines', 'mode', 'policies', 'maxDiagnostics', 'durable'] },
+  { requiredKeys: ['machines', 'mode', 'policies', 'maxDiagnostics', 'durable'], ...common },
 );
 const folds: fc.Arbitrary<RecordedFold> = fc.record(
   {
@@ -92,7 +100,7 @@ const folds: fc.Arbitrary<RecordedFold> = fc.record(
     input: bytes,
     message: written,
   },
-  { requiredKeys: ['version'] },
+  { requiredKeys: ['version'], ...common },
 );
 const data: fc.Arbitrary<RecordData> = fc.oneof(
   sessions.map((session) => ({ session })),
@@ -117,7 +125,7 @@ export const entries: fc.Arbitrary<JournalEntry> = fc.record(
     passed,
     data,
   },
-  { requiredKeys: ['at', 'actor', 'kind', 'event', 'from', 'to', 'cause', 'did'] },
+  { requiredKeys: ['at', 'actor', 'kind', 'event', 'from', 'to', 'cause', 'did'], ...common },
 );
 
 export const records: fc.Arbitrary<JournalRecord> = fc
