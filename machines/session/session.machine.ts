@@ -4,7 +4,8 @@
  * Invariants kept here:
  *
  * S1. `connecting` is left once, by the first of: the driver's answer, the
- *     timeout, the host's close or abort.
+ *     timeout, the host's close or abort, a journal that
+ *     takes no more.
  * S2. The first cause of an end wins: no event of `closing` changes the reason.
  * S3. Every end in `open` asks for, in this order: the last event (`reportEnd`)
  *     or the discarding of what waits unread, the fence, the end of the
@@ -95,7 +96,7 @@ const endsSilently = (reason: EndReason) =>
     actions: [because(reason), 'discardUnread', 'fence', 'abortLifetime', 'armCloseTimeout', 'closeDriver'],
   }) as const;
 
-/** The host gives up before there is a connection. */
+/** The host gives up before there is a connection, or has a journal that cannot be written. */
 const givesUp = (reason: EndReason) =>
   ({
     target: 'closing',
@@ -115,11 +116,15 @@ export const sessionMachine = table.createMachine({
           target: 'open',
           actions: ['connectionOpens', 'disarmConnectTimeout', 'readEvents', 'resolveStart'],
         },
-        connect_rejected: { target: 'closed', actions: ['connectFails', 'disarmConnectTimeout', 'refuseStart', 'abortLifetime'] },
+        connect_rejected: {
+          target: 'closed',
+          actions: ['connectFails', 'disarmConnectTimeout', 'refuseStart', 'abortLifetime'],
+        },
         connect_timed_out: { target: 'closed', actions: ['connectTimesOut', 'refuseStart', 'abortLifetime'] },
         host_act: { actions: 'refuseAct' },
         host_close: givesUp('host'),
         host_abort: givesUp('aborted'),
+        flush_failed: givesUp('journal_failed'),
       },
     },
     open: {

@@ -18,10 +18,17 @@ const isOpen = (snapshot: SessionSnapshot) => stateOf(snapshot).startsWith('open
 const isEnding = (snapshot: SessionSnapshot) => stateOf(snapshot) === 'closing' || stateOf(snapshot) === 'closed';
 
 describe('a session', () => {
-  test("S1: `connecting` is left once, by the driver's answer, the timeout, or the host", () => {
+  test("S1: `connecting` is left once, by the driver's answer, the timeout, the host, or a journal that takes no more", () => {
     const leaving = edges.filter(({ from, to }) => stateOf(from) === 'connecting' && stateOf(to) !== 'connecting');
     expect(new Set(leaving.map(({ event }) => event))).toEqual(
-      new Set<SessionEventType>(['connected', 'connect_rejected', 'connect_timed_out', 'host_close', 'host_abort']),
+      new Set<SessionEventType>([
+        'connected',
+        'connect_rejected',
+        'flush_failed',
+        'connect_timed_out',
+        'host_close',
+        'host_abort',
+      ]),
     );
     for (const { from, to } of edges) if (stateOf(from) !== 'connecting') expect(stateOf(to)).not.toBe('connecting');
     // whatever leaves it settles the start, and nothing settles it twice

@@ -121,6 +121,23 @@ describe('the start', () => {
     expect(methods).toEqual(['connect', 'close']);
   });
 
+  it('a connect that fails: the lifetime signal ends as at every end', async () => {
+    let signal: AbortSignal | undefined;
+    const { session, started } = openSession({
+      connect: { model: 'm' },
+      provider: {
+        id: 'refusing',
+        connect: async (params) => {
+          ({ signal } = params);
+          throw new TypeError('down');
+        },
+      },
+    });
+    await outcomeOf(started);
+    await session.closed;
+    expect(signal?.reason).toMatchObject({ code: 'session_ended', reason: 'connect_failed' });
+  });
+
   it('a connect that fails: start rejects with the driver’s own error, closed with connect_failed', async () => {
     const { session, started, connect } = connecting();
     const error = new TypeError('refused');
