@@ -42,11 +42,13 @@ export class PendingResults {
     });
   }
 
-  /** An item is part of the conversation now. A service that gives our items ids of its own still names the call. */
-  acknowledge(itemId: string | undefined, callId: string | undefined): void {
+  /** An item is part of the conversation now: our id of it, if it is a result. A service that gives our items ids of its own still names the call. */
+  acknowledge(itemId: string | undefined, callId: string | undefined): string | undefined {
     const eventId =
       this.#find((result) => result.itemId === itemId) ?? this.#find((result) => result.callId === callId);
-    this.#take(eventId)?.resolve();
+    const result = this.#take(eventId);
+    result?.resolve();
+    return result?.itemId;
   }
 
   /** An error answers our message, or names a call: the item whose result it refuses, if it does. */

@@ -8,7 +8,8 @@ export class Secrets {
   constructor(secrets: readonly string[]) {
     const shapes = new Set<string>();
     for (const secret of secrets) {
-      if (secret === '') continue;
+      // So short a text is none, and would be found in every other one.
+      if (secret.length < 4) continue;
       for (const shape of [secret, encodeURIComponent(secret), secret.replaceAll('+', '%2B')]) shapes.add(shape);
     }
     // the longest first: one may be part of another
