@@ -11,6 +11,10 @@ const works = {
   text: async () => (await import('./loads/text.mjs')).text,
   backlog: async () => /** @type {Work} */ ((await import('./loads/backlog.mjs')).backlog),
   calls: async () => (await import('./loads/calls.mjs')).calls,
+  'journal-commits': async () => {
+    const { journalCommits } = await import('./loads/journal-commits.mjs');
+    return (_, options) => journalCommits(/** @type {Parameters<typeof journalCommits>[0]} */ (options));
+  },
   'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {

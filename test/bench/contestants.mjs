@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { startFloor } from './floor.mjs';
 import { startHandWrittenSession } from './hand-written-loop.mjs';
 
@@ -26,6 +29,10 @@ export async function startOf(name) {
   switch (name) {
     case 'commitpoint':
       return (await import('commitpoint')).startSession;
+    case 'commitpoint, journal in memory':
+    case 'commitpoint, journal in a file':
+    case 'commitpoint, durable journal':
+      return startJournaled(name);
     case 'hand-written':
       return startHandWrittenSession;
     case 'hand-written, no inbox':
@@ -38,4 +45,22 @@ export async function startOf(name) {
     default:
       throw new TypeError(`no contestant is called ${name}`);
   }
+}
+
+/**
+ * Sessions that record what they do, payloads hashed; all of a process in one journal.
+ * @param {string} name
+ * @returns {Promise<Start>}
+ */
+async function startJournaled(name) {
+  const { startSession } = await import('commitpoint');
+  if (name === 'commitpoint, journal in memory') {
+    const { memoryJournal } = await import('commitpoint/journal');
+    return (options) => startSession({ ...options, journal: memoryJournal({ maxRecords: 100_000 }) });
+  }
+  const { fileJournal } = await import('commitpoint/journals/file');
+  const folder = mkdtempSync(join(tmpdir(), 'commitpoint-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const journal = await fileJournal(join(folder, 'journal'), { durable: name === 'commitpoint, durable journal' });
+  return (options) => startSession({ ...options, journal });
 }

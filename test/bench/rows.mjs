@@ -229,4 +229,38 @@ export const rows = [
       },
     ],
   },
+  {
+    name: 'P11',
+    what: 'the journal on, payloads hashed: tool calls as in P5, text as in P1, and durable commit points in groups',
+    cases: {
+      'calls, no journal': { work: 'calls', contestant: 'commitpoint' },
+      'calls, journal in memory': { work: 'calls', contestant: 'commitpoint, journal in memory' },
+      'calls, journal in a file': { work: 'calls', contestant: 'commitpoint, journal in a file' },
+      'text, no journal': { work: 'text', contestant: 'commitpoint' },
+      'text, durable journal': { work: 'text', contestant: 'commitpoint, durable journal' },
+      '1,000 commit points at once': own('journal-commits', { atOnce: 1_000 }),
+      'one commit point at a time': own('journal-commits', { atOnce: 1 }),
+    },
+    goals: [
+      {
+        what: 'calls: rate with a journal in a file ÷ without (cost ≤ 1.3×)',
+        value: 'calls, journal in a file',
+        of: 'calls, no journal',
+        atLeast: 0.77,
+      },
+      {
+        what: 'calls: rate with a journal in memory ÷ without',
+        value: 'calls, journal in memory',
+        of: 'calls, no journal',
+      },
+      {
+        what: 'text: rate with a durable journal ÷ without',
+        value: 'text, durable journal',
+        of: 'text, no journal',
+        atLeast: 0.9,
+      },
+      { what: 'durable records in groups, /s', value: '1,000 commit points at once', atLeast: 50_000 },
+      { what: 'durable records one at a time, /s', value: 'one commit point at a time' },
+    ],
+  },
 ];
