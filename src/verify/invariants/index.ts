@@ -4,6 +4,9 @@
  * composition.
  */
 export { type Breach, type BreachOf, type InvariantNumber, noBreaches, type Stated } from './breach.js';
+export { ConversationFacts } from './conversation-facts.js';
+export { ConversationJudge, conversationInvariants } from './conversation-judge.js';
+export type { ConversationGroup, ConversationStart, ConversationStep } from './conversation-steps.js';
 export { firstGroupOf, groupOf } from './from-moves.js';
 export type { SessionInvariant } from './rule.js';
 export { SessionJudge, sessionInvariants } from './session-judge.js';
