@@ -13,7 +13,7 @@
  * place first, and who is told first of an interruption that ends at a full
  * buffer; and a fault may be about the first of them, or the last.
  */
-import type { CallSnapshot, SessionSnapshot } from '../../../../machines/index.js';
+import type { BareCall, CallSnapshot, Move, SessionSnapshot } from '../../../../machines/index.js';
 import { Pool } from '../pool.js';
 import type { Finding, System } from '../walk.js';
 import type { SessionBounds } from './bounds.js';
@@ -89,9 +89,9 @@ export class SessionSystem implements System {
   }
 
   /** A session that has just begun. */
-  first(): { readonly world: World; readonly findings: readonly Finding[] } {
+  first(): { readonly world: World; readonly move: Move<BareCall>; readonly findings: readonly Finding[] } {
     const { world, move } = this.stage.begin();
-    return { world, findings: this.#judging.begin(world, move) };
+    return { world, move, findings: this.#judging.begin(world, move) };
   }
 
   /** Something happens; gives what is wrong about what was done. */

@@ -1,0 +1,17 @@
+/** Every interleaving of a session and its calls, and of a response stream and its transactions, up to a bound. */
+export {
+  type Exploration,
+  type ExplorationBounds,
+  type Explored,
+  explore,
+  type Violation,
+} from './explore.js';
+export {
+  type ExploredTool,
+  type FarWord,
+  farAlphabet,
+  type HostWord,
+  hostAlphabet,
+  type SessionExploration,
+} from './session/bounds.js';
+export type { Progress } from './walk.js';
