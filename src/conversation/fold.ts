@@ -23,6 +23,8 @@ export interface FoldOptions {
   readonly maxDiagnostics?: number;
   /** Give the actions that changed something as steps too, for who attaches effects to them. Default `false`. */
   readonly traceActions?: boolean;
+  /** Trace all that a journal tells, too. Default `false`. @internal */
+  readonly traceRecords?: boolean;
 }
 
 /** A way to fold. */
@@ -47,12 +49,13 @@ export interface Fold {
 
 /** Makes a fold. @throws {InvalidInputError} for an option that there is not, or a value that it cannot have */
 export function createFold(options: FoldOptions = {}): Fold {
-  const { mode = 'tolerant', policies: single, maxDiagnostics = 1000, traceActions = false } = options;
+  const { mode = 'tolerant', policies: single, maxDiagnostics = 1000 } = options;
+  const { traceActions = false, traceRecords = false } = options;
   if (!Number.isInteger(maxDiagnostics) || maxDiagnostics < 0) {
     throw new InvalidInputError('maxDiagnostics', 'an integer from 0', maxDiagnostics);
   }
   const policies = policiesOf(mode, single);
-  const config = { mode, rules: transactionRules(mode, policies), maxDiagnostics, traceActions };
+  const config = { mode, rules: transactionRules(mode, policies), maxDiagnostics, traceActions, traceRecords };
   return {
     mode,
     policies,

@@ -4,7 +4,9 @@
  * off, so that the same init resumes it.
  */
 import { responseStreamStepper, type StreamPhase } from '../../machines/index.js';
+import { ConversationError } from '../contract/errors.js';
 import type { ConversationBegan } from '../contract/journal.js';
+import { RequestEnd } from './request-end.js';
 import { FoldState, type StreamState } from './state.js';
 
 /** A conversation that goes on where another process left it: what `createConversation({ from })` takes. */
@@ -56,4 +58,23 @@ export function restoreCommitted({ parts }: FoldState): FoldState {
 function cutOff(stream: StreamState): StreamState {
   if (stream.snapshot.value !== 'streaming') return stream;
   return { ...stream, snapshot: responseStreamStepper.step(stream.snapshot, 'end_of_input').snapshot };
+}
+
+/** How the last request of the first stream ended, as far as a state still says; `undefined` where it has not ended. */
+export function endOf({ parts, conversation }: FoldState): RequestEnd | undefined {
+  const { tree, log, first } = parts;
+  const { phase, conversationId, requestId, finished, interrupted } = conversation;
+  if (phase === 'awaiting_init' || phase === 'streaming') return undefined;
+  const since = log.list.slice(first.diagnosticsBefore);
+  const diagnostics = Object.freeze(since.filter(({ stream = 0 }) => stream === 0));
+  return new RequestEnd({ phase, conversationId, requestId, finished, message: '', interrupted, diagnostics }, tree);
+}
+
+/** What has failed the first stream, under `strict`; `undefined` for a stream that is read. */
+export function failureOf({ parts, conversation }: FoldState): ConversationError | undefined {
+  if (!parts.first.isHalted) return undefined;
+  const last = conversation.diagnostics.findLast(({ stream = 0 }) => stream === 0);
+  return new ConversationError(
+    last ?? { code: 'halted', event: parts.first.events, detail: 'a diagnostic has failed the stream' },
+  );
 }

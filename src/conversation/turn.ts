@@ -21,7 +21,6 @@ import {
   closeTransaction,
   endTransactions,
   failAction,
-  type LevelStep,
   type LevelsStepped,
   type ResponseStreamEventType,
   type ResponseStreamNote,
@@ -47,37 +46,18 @@ import type { ConversationNames } from './names.js';
 import type { ConversationMode } from './policies.js';
 import type { ReceivedAction } from './received.js';
 import { type FinalPhase, RequestEnd } from './request-end.js';
-import { type ConversationState, type FoldParts, FoldState, nothingInterrupted, type StreamState } from './state.js';
+import { type FoldParts, FoldState, nothingInterrupted, type StreamState } from './state.js';
+import { type FoldStep, isFoldStep, type TracedStep } from './step.js';
 import type { Tree } from './tree.js';
 import { unknownFieldsIn, wordsOf } from './words.js';
-
-/** A step of a machine, or an action that changed something, in the order in which they happened. */
-export type FoldStep =
-  | {
-      readonly of: 'stream';
-      readonly stream: number;
-      readonly type: ResponseStreamEventType;
-      readonly snapshot: ResponseStreamSnapshot;
-    }
-  /** `type` is `undefined` for the first snapshot of a level. */
-  | ({ readonly of: 'transaction'; readonly stream: number } & LevelStep)
-  | {
-      readonly of: 'action';
-      readonly stream: number;
-      /** Its place in the event, from 0. */
-      readonly index: number;
-      /** As it was received. */
-      readonly action: ClientAction;
-      /** The conversation right after it. */
-      readonly state: () => ConversationState;
-    };
 
 /** What a step of the fold gives. */
 export class Folded {
   readonly state: FoldState;
   /** Under `strict`: the diagnostic that has failed the stream. */
   readonly error: ConversationError | undefined;
-  readonly steps: readonly FoldStep[];
+  /** With `traceRecords`: {@link steps}, and what a journal tells beside, in order. @internal */
+  readonly trace: readonly (FoldStep | TracedStep)[];
   readonly #turn: Turn | undefined;
   #change: ConversationChange | undefined;
 
@@ -85,14 +65,26 @@ export class Folded {
   constructor(state: FoldState, turn: Turn | undefined, error: ConversationError | undefined) {
     this.state = state;
     this.error = error;
-    this.steps = turn?.steps ?? noSteps;
+    this.trace = turn?.steps ?? noSteps;
     this.#turn = turn;
+  }
+
+  /** The steps that the machines took, and with `traceActions` the actions that changed something. */
+  get steps(): readonly FoldStep[] {
+    // without `traceRecords` there are no others
+    const [first] = this.trace;
+    return first?.of === 'input' ? this.trace.filter(isFoldStep) : (this.trace as readonly FoldStep[]);
   }
 
   /** What to tell subscribers; `undefined` where nothing happened: an end after the end, anything after a strict failure. */
   get change(): ConversationChange | undefined {
     this.#change ??= this.#turn?.change();
     return this.#change;
+  }
+
+  /** What was taken, as it was read; `undefined` where nothing happened. @internal */
+  get received(): Received | undefined {
+    return this.#turn?.received;
   }
 }
 
@@ -102,6 +94,7 @@ export interface TurnConfig {
   readonly rules: TransactionContext;
   readonly maxDiagnostics: number;
   readonly traceActions: boolean;
+  readonly traceRecords: boolean;
 }
 
 export const noSteps: readonly FoldStep[] = Object.freeze([]);
@@ -156,11 +149,13 @@ export class Turn implements Teller {
   /** The action at hand; `undefined` for what is about the event as a whole. */
   #action: number | undefined;
   #told: ConversationDiagnostic[] | undefined;
-  #steps: FoldStep[] | undefined;
+  #steps: (FoldStep | TracedStep)[] | undefined;
   /** What the last rollback has put back. */
   #restored: Tree | undefined;
   /** Under `strict`: how it stood before the action at hand. */
   #before: { readonly moving: Moving; readonly steps: number } | undefined;
+  /** With `traceRecords`: what the action at hand came to. */
+  #outcome: { changed: boolean; failed?: ConversationDiagnosticCode } = { changed: false };
 
   constructor(config: TurnConfig, state: FoldState, stream: number, own: StreamState, received: Received) {
     const { parts } = state;
@@ -183,7 +178,11 @@ export class Turn implements Teller {
     this.#log = parts.log;
   }
 
-  get steps(): readonly FoldStep[] {
+  get received(): Received {
+    return this.#received;
+  }
+
+  get steps(): readonly (FoldStep | TracedStep)[] {
     return this.#steps ?? noSteps;
   }
 
@@ -207,6 +206,7 @@ export class Turn implements Teller {
       const { moving, steps } = this.#before as { readonly moving: Moving; readonly steps: number };
       Object.assign(this, moving);
       this.#steps?.splice(steps);
+      if (steps === 0) this.#traceInput(typeOf(this.#received, this.names, this.init), this.snapshot);
       this.#action = undefined;
       this.#note(halt.diagnostic);
       this.#stepStream('halted');
@@ -224,6 +224,7 @@ export class Turn implements Teller {
 
   #stepStream(type: ResponseStreamEventType): void {
     const { snapshot, effects } = responseStreamStepper.step(this.snapshot, type);
+    if (this.#config.traceRecords) this.#traceInput(type, snapshot);
     if (snapshot !== this.snapshot) {
       this.snapshot = snapshot;
       this.#step({ of: 'stream', stream: this.#stream, type, snapshot });
@@ -256,7 +257,20 @@ export class Turn implements Teller {
           this.#weigh('ended');
           break;
       }
+      if (this.#config.traceRecords && effect.type !== 'report' && effect.type !== 'applyActions') {
+        this.#step({
+          of: 'asked',
+          stream: this.#stream,
+          effect: effect.type,
+          ...(effect.params as object | undefined),
+        });
+      }
     }
+  }
+
+  #traceInput(type: ResponseStreamEventType, after: ResponseStreamSnapshot): void {
+    if (!this.#config.traceRecords) return;
+    this.#step({ of: 'input', stream: this.#stream, type, from: this.snapshot.value, to: after.value });
   }
 
   #report(note: ResponseStreamNote): void {
@@ -281,14 +295,21 @@ export class Turn implements Teller {
   #applyActions(): void {
     if (this.#received.type !== 'actions') return;
     const { actions } = this.#received;
-    const { mode } = this.#config;
+    const { mode, traceRecords } = this.#config;
     for (let index = 0; index < actions.length; index++) {
       this.#action = index;
       if (mode === 'strict') this.#remember();
       const hasFailed = !this.#apply(actions[index] as ReceivedAction);
+      if (traceRecords) this.#traceOutcome(actions[index] as ReceivedAction, index);
       if (hasFailed && mode === 'warp') break;
     }
     this.#action = undefined;
+  }
+
+  #traceOutcome({ type }: ReceivedAction, index: number): void {
+    const outcome = this.#outcome;
+    this.#outcome = { changed: false };
+    this.#step({ of: 'acted', stream: this.#stream, index, name: type === 'none' ? '' : type, ...outcome });
   }
 
   /** Whether the action did not fail. */
@@ -331,6 +352,8 @@ export class Turn implements Teller {
     const failed = new Failed('unknown_message', `a new conversation from message ${quoted(from)}`);
     if (this.tree.placeOf(from) === undefined) return failed;
     this.#close('split');
+    if (this.#config.traceRecords)
+      this.#step({ of: 'asked', stream: this.#stream, effect: 'closeTransactions', as: 'split' });
     // a doomed transaction was rolled back, and the message may have gone with it
     const at = this.tree.placeOf(from);
     if (at === undefined) return failed;
@@ -342,6 +365,7 @@ export class Turn implements Teller {
     if (outcome instanceof Failed) return this.#fail(outcome);
     if (outcome === this.tree) return true;
     this.tree = outcome;
+    if (this.#config.traceRecords) this.#outcome.changed = true;
     if (this.#config.traceActions) this.#traceAction();
     return true;
   }
@@ -349,6 +373,7 @@ export class Turn implements Teller {
   /** A failing action dooms the stream's own transaction; without one the conversation diverges. */
   #fail({ code, detail }: Failed): false {
     this.tell(code, detail);
+    this.#outcome.failed = code;
     if (this.levels.length === 0 || this.owner !== this.#stream) this.diverged = true;
     else this.#move(failAction(this.levels, this.#config.rules));
     return false;
@@ -385,6 +410,7 @@ export class Turn implements Teller {
           break;
         case 'refuseBegin':
           succeeded = false;
+          this.#outcome.failed = 'nested_begin';
           break;
         case 'keep':
           this.bases = this.bases.slice(0, effect.level);
@@ -405,7 +431,7 @@ export class Turn implements Teller {
     if (weights[kind] > weights[this.kind]) this.kind = kind;
   }
 
-  #step(step: FoldStep): void {
+  #step(step: FoldStep | TracedStep): void {
     if (this.#steps === undefined) this.#steps = [step];
     else this.#steps.push(step);
   }
@@ -437,6 +463,7 @@ export class Turn implements Teller {
 
   #note(diagnostic: ConversationDiagnostic): void {
     this.#log = this.#log.with(diagnostic, this.#config.maxDiagnostics);
+    if (this.#config.traceRecords) this.#step({ of: 'told', stream: this.#stream, code: diagnostic.code });
     if (this.#told === undefined) this.#told = [diagnostic];
     else this.#told.push(diagnostic);
   }

@@ -4,7 +4,7 @@
  * Invariants kept here:
  *
  * I1. One event is asked for at a time, and each is taken before the next is
- *     asked for.
+ *     asked for; none while too much of what was taken waits to be told.
  * I2. Reading stops once: the source is released then, unless it ended or
  *     failed by itself, and nothing that it still gives is looked at.
  * I3. Nothing that a source does reaches anybody but as an end of the input,
@@ -22,6 +22,8 @@ export interface EventTaker {
   /** Takes what the source gave, whatever it is. May stop the reading. */
   take(event: unknown): void;
   end(end: FoldEnd): void;
+  /** What to wait for before the next event is asked for; `undefined` for nothing. It resolves, at the latest when reading stops. */
+  room(): Promise<void> | undefined;
 }
 
 type Opened = AsyncIterator<unknown> | Iterator<unknown>;
@@ -108,7 +110,9 @@ export class Consumption {
       else this.stop(error);
       return;
     }
-    this.#pull();
+    const room = this.#isReading ? this.#taker.room() : undefined;
+    if (room === undefined) this.#pull();
+    else room.then(() => this.#pull());
   }
 
   #sourceFailed(error: unknown): void {

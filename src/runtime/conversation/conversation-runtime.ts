@@ -8,17 +8,23 @@
  * V1. One step at a time. What comes while a step runs (from a subscriber, an
  *     observer of an actor, a getter of an event) is taken when the step is
  *     complete, in the order in which it came.
- * V2. A step is complete when the state is set, the actors have moved, effects
- *     were asked for and subscribers were told, once. Effects run after that.
+ * V2. A step is complete when the state is set, effects were asked for, it was
+ *     written, the actors have moved and subscribers were told, once, in this
+ *     order. Effects run after that. With a durable journal subscribers may be
+ *     told later, and the effects run then.
  * V3. What host code throws harms nobody: it is a diagnostic.
  * V4. The signal of the host is listened to while a request or a source is
  *     open, and not a moment longer.
+ * V5. A conversation whose journal has failed takes nothing, tells nothing and
+ *     runs nothing more: its requests were cut off, and whoever waits for one of
+ *     them is told so.
  */
 import type { Observable } from 'rxjs';
 import {
   ConversationClosedError,
   type ConversationError,
   InvalidInputError,
+  type JournalFailedError,
   messageOf,
   StreamBusyError,
 } from '../../contract/errors.js';
@@ -30,36 +36,48 @@ import type {
   Folded,
   FoldInput,
   FoldState,
-  FoldStep,
   RequestEnd,
 } from '../../conversation/index.js';
 import { noted } from '../../conversation/note.js';
+import { endOf, failureOf } from '../../conversation/restore.js';
 import type { ActorWatch } from '../actors.js';
-import { attempt, isThenable } from '../attempt.js';
 import { GuardedObservable } from '../guarded-observable.js';
 import { Multicast } from '../multicast.js';
+import { fresh } from '../options.js';
 import { assertSource, Consumption, discard, type EventSource } from './consumption.js';
+import { type EffectPlace, HostEffects } from './host-effects.js';
 import { LiveActors } from './live-actors.js';
-import { assertSignal, type ConversationEffect, type ConversationSettings } from './options.js';
-import { Outbox } from './outbox.js';
+import { assertSignal, type ConversationSettings } from './options.js';
+import { Outbox, type PendingEffect } from './outbox.js';
+import { Recording, type RecordingWatch } from './recording.js';
 import { StreamLife } from './stream-life.js';
 
-/** Something to take: for the fold, or the host's wish to close the stream. */
+/** Something to take: for the fold, the host's wish to close the stream, or that the journal has failed. */
 interface Input {
   readonly stream: StreamLife;
-  readonly input: FoldInput | 'close';
+  readonly input: FoldInput | typeof close | typeof journalFailed;
 }
 
 /** Why an input was not taken, or what a strict stream fails with. */
-type Refusal = ConversationClosedError | ConversationError | InvalidInputError;
+type Refusal = ConversationClosedError | ConversationError | InvalidInputError | JournalFailedError;
 
+/** Inputs that no host can hand in: it closes the stream; the journal has failed. */
+const close: unique symbol = Symbol('close');
+const journalFailed: unique symbol = Symbol('journal failed');
 /** The host gives up. */
 const cancelled: FoldInput = Object.freeze({ end: 'cancel' });
+/** What brings the actor of a stream where a request ended. */
+const endedBy = {
+  finished: 'finished_done',
+  failed: 'finished_failed',
+  truncated: 'end_of_input',
+  cancelled: 'host_cancel',
+} as const;
+const none: readonly PendingEffect[] = Object.freeze([]);
 /** What a diagnostic about host code says is cut to so many characters. */
 const maxDetail = 400;
-const nothing = () => {};
 
-export class ConversationRuntime implements ActorWatch {
+export class ConversationRuntime implements ActorWatch, RecordingWatch {
   readonly first: StreamLife;
   /** One value for each event, and for each end that no event said. */
   readonly changes$: Observable<ConversationChange>;
@@ -68,30 +86,62 @@ export class ConversationRuntime implements ActorWatch {
   /** Further streams that are not closed. */
   readonly #others = new Map<number, StreamLife>();
   readonly #outbox: Outbox;
+  readonly #book: HostEffects | undefined;
+  readonly #recording: Recording | undefined;
   readonly #changes: Multicast<ConversationChange>;
   readonly #onThrow = (thrown: unknown): void => this.threw(thrown);
   readonly #onAbort = (): void => this.close(this.first);
   #state: FoldState;
-  #lastStream = 0;
+  #id: string | undefined;
+  #lastStream: number;
   #isStepping = false;
   #waiting: Input[] | undefined;
   #isListening = false;
 
   constructor(settings: ConversationSettings) {
+    const { initial, effects, journal, id, from } = settings;
     this.#settings = settings;
-    this.#state = settings.fold.initial;
+    this.#state = initial;
+    this.#id = id;
+    this.#lastStream = from?.lastStream ?? 0;
     this.#changes = new Multicast(this.#onThrow);
     this.changes$ = new GuardedObservable(
       () => this.#onThrow,
       (subscriber) => this.#changes.subscribe(subscriber),
     );
-    this.#outbox = new Outbox(({ effect: _, ...where }, error) => {
+    const failed = (where: EffectPlace, error: unknown) =>
       this.#note({ code: 'effect_failed', ...where, detail: detailOf(error) });
-    });
-    this.#actors = new LiveActors(this, settings.inspect);
+    this.#outbox = new Outbox(
+      (pending) => this.#mayRun(pending),
+      ({ effect: _, life: __, ...where }, error) => failed(where, error),
+    );
+    if (effects !== undefined) this.#book = new HostEffects(effects, this.#outbox, failed);
+    if (journal !== undefined) {
+      const { fold, maxDiagnostics, clock } = settings;
+      const life = { id: this.id, journal, now: () => clock.now(), fold, maxDiagnostics, from };
+      this.#recording = new Recording(life, this.#book, this);
+      this.#recording.begin(this.state);
+    }
+    this.#actors = new LiveActors(this, settings.inspect, from?.lastTransaction ?? 0);
     this.first = new StreamLife(0, this.#actors.root);
     this.first.actor.onStop = () => this.close(this.first);
+    if (from !== undefined) this.#goOn();
     this.#listen();
+  }
+
+  /** Where another process left it. */
+  #goOn(): void {
+    const end = endOf(this.#state);
+    this.first.failure = failureOf(this.#state);
+    if (end === undefined) return;
+    this.first.ends.settle(end)();
+    this.first.actor.step(endedBy[end.phase], this.#state.parts.first.snapshot);
+  }
+
+  /** In the journal. */
+  get id(): string {
+    this.#id ??= fresh('con_');
+    return this.#id;
   }
 
   get state(): ConversationState {
@@ -135,6 +185,7 @@ export class ConversationRuntime implements ActorWatch {
     stream.consumption = new Consumption(
       {
         take: (event) => this.apply(stream, event as FoldInput),
+        room: () => this.#recording?.room,
         end: (end) => {
           const refusal = this.#take({ stream, input: end });
           if (refusal !== undefined) throw refusal;
@@ -166,7 +217,11 @@ export class ConversationRuntime implements ActorWatch {
   }
 
   close(stream: StreamLife): void {
-    if (!stream.isClosed) this.#take({ stream, input: 'close' });
+    if (!stream.isClosed) this.#take({ stream, input: close });
+  }
+
+  flush(): Promise<void> {
+    return this.#recording?.flush() ?? Promise.resolve();
   }
 
   inspect(observer: InspectionObserver): () => void {
@@ -193,12 +248,24 @@ export class ConversationRuntime implements ActorWatch {
     this.#state = noted(this.#state, diagnostic, this.#settings.maxDiagnostics);
   }
 
+  // ── what the journal does (RecordingWatch) ──
+
+  told(): void {
+    this.#outbox.run();
+  }
+
+  journalFailed(): void {
+    this.#take({ stream: this.first, input: journalFailed });
+  }
+
   // ── steps ──
 
   #assertOpen(stream: StreamLife): void {
     const { signal } = this.#settings;
     if (signal?.aborted) this.close(this.first);
-    if (stream.isClosed) throw new ConversationClosedError(signal?.aborted ? { cause: signal.reason } : {});
+    if (stream.isClosed) {
+      throw this.#recording?.failure ?? new ConversationClosedError(signal?.aborted ? { cause: signal.reason } : {});
+    }
     if (stream.failure !== undefined) throw stream.failure;
   }
 
@@ -234,8 +301,9 @@ export class ConversationRuntime implements ActorWatch {
   }
 
   #step({ stream, input }: Input): Refusal | undefined {
-    if (stream.isClosed) return new ConversationClosedError();
-    if (input === 'close') {
+    if (input === journalFailed) return this.#fail();
+    if (stream.isClosed) return this.#recording?.failure ?? new ConversationClosedError();
+    if (input === close) {
       this.#close(stream);
       return undefined;
     }
@@ -248,62 +316,54 @@ export class ConversationRuntime implements ActorWatch {
     this.#state = folded.state;
     if (folded.error !== undefined) stream.failure = folded.error;
     this.#perform(folded, stream);
+    if (this.#recording?.failure !== undefined) return this.#fail();
     if (input === cancelled) stream.consumption?.stop();
     else if (folded.error !== undefined) stream.consumption?.stop(folded.error);
     return folded.error;
   }
 
   #perform(folded: Folded, stream: StreamLife): void {
+    const isWritten = this.#write(folded, stream);
     let end: RequestEnd | undefined;
     let hasMoved = false;
-    for (const step of folded.steps) {
-      switch (step.of) {
-        case 'stream':
-          hasMoved = true;
-          if (isFinal(step.snapshot.value)) end = folded.change?.end;
-          else stream.ends.renew();
-          stream.actor.step(step.type, step.snapshot);
-          break;
-        case 'transaction':
-          this.#actors.stepTransaction(step, stream.actor);
-          this.#holdOrRelease(step);
-          break;
-        case 'action':
-          this.#askForEffects(step, folded.change?.event ?? 0);
-          break;
-      }
+    for (const step of folded.trace) {
+      if (step.of === 'stream') {
+        hasMoved = true;
+        if (isFinal(step.snapshot.value)) end = folded.change?.end;
+        else stream.ends.renew();
+        stream.actor.step(step.type, step.snapshot);
+      } else if (step.of === 'transaction') this.#actors.stepTransaction(step, stream.actor);
     }
-    if (end !== undefined) stream.ends.settle(end);
-    if (this.#changes.observed && folded.change !== undefined) this.#changes.next(folded.change);
+    const tellEnd = end === undefined ? undefined : stream.ends.settle(end);
+    const effects = this.#book === undefined ? none : this.#outbox.takeFree();
+    // what was not written is not told; but nobody waits for ever
+    if (!isWritten) tellEnd?.();
+    else if (this.#recording === undefined) this.#tell(folded, tellEnd, effects);
+    else this.#recording.tell(() => this.#tell(folded, tellEnd, effects), tellEnd);
     if (hasMoved) {
       if (this.phaseOf(stream) === 'cancelled') stream.consumption?.stop();
       this.#listen();
     }
   }
 
-  #holdOrRelease({ level, type, snapshot }: Extract<FoldStep, { of: 'transaction' }>): void {
-    if (type === undefined) this.#outbox.hold(level);
-    else if (snapshot.value === 'committed') this.#outbox.keep(level);
-    else if (snapshot.value === 'rolled_back') this.#outbox.drop(level);
+  /** Asks the host for effects, and writes the step down. Gives whether that went well. */
+  #write(folded: Folded, stream: StreamLife): boolean {
+    if (this.#book !== undefined && folded.trace.length > 0) this.#book.at(stream, folded.change?.event ?? 0);
+    if (this.#recording !== undefined) return this.#recording.step(folded);
+    if (this.#book !== undefined) for (const step of folded.steps) this.#book.take(step);
+    return true;
   }
 
-  #askForEffects({ action, index, stream, state }: Extract<FoldStep, { of: 'action' }>, event: number): void {
-    const where = { event, action: index, ...(stream === 0 ? {} : { stream }) };
-    const failed = (error: unknown) => this.#note({ code: 'effect_failed', ...where, detail: detailOf(error) });
-    try {
-      const asked: unknown = this.#settings.effects?.(action, state());
-      if (!Array.isArray(asked)) {
-        // an asynchronous function, most likely: what becomes of its promise is of no use
-        if (isThenable(asked)) attempt(() => asked, nothing, nothing);
-        throw new InvalidInputError('effects', 'a list of functions', asked);
-      }
-      for (const effect of asked as readonly unknown[]) {
-        if (typeof effect === 'function') this.#outbox.add({ effect: effect as ConversationEffect, ...where });
-        else failed(new InvalidInputError('effect', 'a function', effect));
-      }
-    } catch (error) {
-      failed(error);
-    }
+  #tell(folded: Folded, tellEnd: (() => void) | undefined, effects: readonly PendingEffect[]): void {
+    tellEnd?.();
+    if (this.#changes.observed && folded.change !== undefined) this.#changes.next(folded.change);
+    this.#outbox.release(effects);
+  }
+
+  #mayRun({ life, ...place }: PendingEffect): boolean {
+    const isRecorded = this.#recording?.effect(place, this.phaseOf(life)) ?? true;
+    if (!isRecorded) this.journalFailed();
+    return isRecorded;
   }
 
   // ── the end ──
@@ -312,12 +372,45 @@ export class ConversationRuntime implements ActorWatch {
   #close(stream: StreamLife): void {
     const isFirst = stream === this.first;
     for (const closing of isFirst ? [...this.#others.values(), stream] : [stream]) this.#closeStream(closing);
-    if (isFirst) this.#changes.complete();
+    if (isFirst) this.#complete();
     this.#listen();
+  }
+
+  #complete(): void {
+    const complete = () => this.#changes.complete();
+    if (this.#recording === undefined) complete();
+    else this.#recording.tell(complete, complete);
+  }
+
+  /** The journal takes no more: as if every source had broken off, and the host had closed it then. */
+  #fail(): Refusal | undefined {
+    const failure = this.#recording?.failure;
+    this.#outbox.close();
+    for (const stream of [...this.#others.values(), this.first]) {
+      if (stream.isClosed) continue;
+      const folded = this.#settings.fold.take(
+        this.#state,
+        { end: 'error', message: messageOf(failure) },
+        stream.number,
+      );
+      this.#state = folded.state;
+      this.#perform(folded, stream);
+      this.#forget(stream);
+      stream.consumption?.stop(failure);
+    }
+    this.#recording?.close();
+    this.#changes.complete();
+    this.#listen();
+    return failure;
   }
 
   #closeStream(stream: StreamLife): void {
     this.#step({ stream, input: cancelled });
+    // a journal that failed of it has closed it already
+    if (!stream.isClosed) this.#forget(stream);
+  }
+
+  #forget(stream: StreamLife): void {
     stream.isClosed = true;
     stream.lastPhase = this.phaseOf(stream);
     if (this.#others.delete(stream.number)) this.#state = this.#settings.fold.drop(this.#state, stream.number);

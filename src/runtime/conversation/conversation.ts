@@ -42,6 +42,11 @@ export class Conversation {
     this.#runtime = runtime;
   }
 
+  /** Its actor id in a journal. */
+  get id(): string {
+    return this.#runtime.id;
+  }
+
   /** How it stands: a snapshot that never changes. What did not change from one to the next is the very same object. */
   get state(): ConversationState {
     return this.#runtime.state;
@@ -89,6 +94,16 @@ export class Conversation {
   /** How the current or last request ended. Never rejects; an init or a resumption makes a new one. */
   get ended(): Promise<RequestEnd> {
     return this.#runtime.first.ends.current;
+  }
+
+  /**
+   * Resolves when all that was committed so far is durable, and told; an action outside of a transaction is its own commit. At once
+   * without a durable journal. A rejection that the host ignores does no harm.
+   *
+   * Rejects with a `JournalFailedError` when the journal can be written no more: what was not flushed before may be lost.
+   */
+  flush(): Promise<void> {
+    return this.#runtime.flush();
   }
 
   /** One more stream of events into this conversation. Close it when it is of no more use. @throws {ConversationClosedError} */

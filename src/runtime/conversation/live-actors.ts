@@ -12,10 +12,15 @@ export class LiveActors {
   readonly #streams = new Set<StreamActor>();
   /** Open transactions, the outermost first. */
   readonly #levels: TransactionActor[] = [];
-  #lastTransaction = 0;
+  #lastTransaction: number;
 
-  /** @throws {XStateVersionError} when the XState that is installed does not step as this library needs it */
-  constructor(watch: ActorWatch, inspect: InspectionObserver | undefined) {
+  /**
+   * `lastTransaction`: the number of the last one before.
+   *
+   * @throws {XStateVersionError} when the XState that is installed does not step as this library needs it
+   */
+  constructor(watch: ActorWatch, inspect: InspectionObserver | undefined, lastTransaction: number) {
+    this.#lastTransaction = lastTransaction;
     this.#system = new ActorSystem(watch);
     if (inspect !== undefined) this.#system.inspect(inspect);
     this.root = StreamActor.root(this.#system, 'conversation');

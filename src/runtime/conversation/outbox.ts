@@ -8,14 +8,19 @@
  *     transaction is kept, and every one around it; else it is forgotten (C7).
  * O2. Effects run in the order in which they were added, each once, the next
  *     one when the one before has settled. What one throws stops none.
+ * O3. An effect that is not let start (its start cannot be recorded) does not
+ *     run, nor does any behind it.
  */
 import { adopted, isThenable } from '../attempt.js';
 import { Ring } from '../ring.js';
 import type { ConversationEffect } from './options.js';
+import type { StreamLife } from './stream-life.js';
 
 /** An effect, and the action that it belongs to. */
 export interface PendingEffect {
   readonly effect: ConversationEffect;
+  /** Its stream, which may have been closed since. */
+  readonly life: StreamLife;
   /** Absent for the first. */
   readonly stream?: number;
   /** Of its stream. */
@@ -24,16 +29,28 @@ export interface PendingEffect {
   readonly action: number;
 }
 
+const none: readonly PendingEffect[] = Object.freeze([]);
+
 export class Outbox {
+  readonly #starts: (pending: PendingEffect) => boolean;
   readonly #failed: (pending: PendingEffect, error: unknown) => void;
   /** One list for each open transaction, the outermost first. */
   #held: PendingEffect[][] = [];
+  /** May run as soon as the step at hand is told of. */
+  #free: PendingEffect[] = [];
   readonly #released = new Ring<PendingEffect>();
   #isRunning = false;
+  #isClosed = false;
 
-  /** `failed` is told of an effect that threw or rejected. */
-  constructor(failed: (pending: PendingEffect, error: unknown) => void) {
+  /** `starts` is told before an effect runs, and says whether it may; `failed` of one that threw or rejected. */
+  constructor(starts: (pending: PendingEffect) => boolean, failed: (pending: PendingEffect, error: unknown) => void) {
+    this.#starts = starts;
     this.#failed = failed;
+  }
+
+  /** Whether effects wait for a commit. */
+  get holds(): boolean {
+    return this.#held.length > 0;
   }
 
   /** A transaction has begun, at this level. */
@@ -41,21 +58,41 @@ export class Outbox {
     this.#held[level] = [];
   }
 
-  /** The transaction at this level is kept. */
-  keep(level: number): void {
+  /** The transaction at this level is kept. Gives what is free now. */
+  keep(level: number): readonly PendingEffect[] {
     const kept = this.#held.splice(level).flat();
     for (const pending of kept) this.add(pending);
+    return this.holds ? none : kept;
   }
 
-  /** The transaction at this level is rolled back. */
-  drop(level: number): void {
-    this.#held.splice(level);
+  /** The transaction at this level is rolled back. Gives what is gone. */
+  drop(level: number): readonly PendingEffect[] {
+    return this.#held.splice(level).flat();
   }
 
   add(pending: PendingEffect): void {
-    const held = this.#held.at(-1);
-    if (held === undefined) this.#released.push(pending);
-    else held.push(pending);
+    (this.#held.at(-1) ?? this.#free).push(pending);
+  }
+
+  /** What became free since this was asked. */
+  takeFree(): readonly PendingEffect[] {
+    if (this.#free.length === 0) return none;
+    const free = this.#free;
+    this.#free = [];
+    return free;
+  }
+
+  /** These may run, behind those before them. */
+  release(effects: readonly PendingEffect[]): void {
+    if (!this.#isClosed) for (const pending of effects) this.#released.push(pending);
+  }
+
+  /** Nothing runs any more but what runs already. */
+  close(): void {
+    this.#isClosed = true;
+    this.#held = [];
+    this.#free = [];
+    this.#released.clear();
   }
 
   /** Runs what is released, unless that is going on. Never throws. */
@@ -68,6 +105,7 @@ export class Outbox {
   #runOn(): void {
     for (let pending = this.#released.shift(); pending !== undefined; pending = this.#released.shift()) {
       const failing = pending;
+      if (!this.#starts(pending)) break;
       try {
         const answer: unknown = pending.effect();
         if (!isThenable(answer)) continue;
