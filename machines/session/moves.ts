@@ -122,23 +122,27 @@ export class MoveLog<Call extends CallEntry> {
     const moves = this.#advances.map((advance) => moveOf<Call>(advance, []));
     this.#advances = [];
     let next = 0;
-    let ofSession: Move<Call> | undefined;
-    const ofCalls = new Map<Call, Move<Call>>();
     for (let index = 0; index < asked.length; index++) {
-      for (let move = moves[next]; move !== undefined && move.at <= index; move = moves[++next]) {
-        if (move.call === undefined) ofSession = move;
-        else ofCalls.set(move.call, move);
-      }
+      while (next < moves.length && (moves[next] as Move<Call>).at <= index) next++;
       const effect = asked[index] as Asked<Call>;
       if (effect.type === 'callChanged') continue;
-      const own = effect.call === undefined ? undefined : ofCalls.get(effect.call);
-      const { did } = own ?? ofSession ?? (moves[0] as Move<Call>);
+      const { did } = lastOf(effect.call, moves, next) ?? lastOf(undefined, moves, next) ?? (moves[0] as Move<Call>);
       (did as Asked<Call>[]).push(effect);
     }
     if (!moves.some(isIdle)) return moves;
     const told = moves.filter((move, index) => index === 0 || !isIdle(move));
     return told.length === 1 && isIdle(told[0] as Move<Call>) ? noMoves : told;
   }
+}
+
+/** The last of the first `count` moves that is this call's, or the session's; mostly the very last. */
+function lastOf<Call extends CallEntry>(
+  call: Call | undefined,
+  moves: readonly Move<Call>[],
+  count: number,
+): Move<Call> | undefined {
+  for (let at = count - 1; at >= 0; at--) if (moves[at]?.call === call) return moves[at];
+  return undefined;
 }
 
 function moveOf<Call extends CallEntry>(
