@@ -41,6 +41,12 @@ export class Reading {
     return found as Extract<BidiEvent, { type: Type }>;
   }
 
+  /** Waits until there are so many events, or the stream has ended. */
+  async reaches(count: number): Promise<void> {
+    if (this.events.length >= count || this.#ended) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ test: () => this.events.length >= count, resolve }));
+  }
+
   async #read(session: BidiSession): Promise<void> {
     for await (const event of session.events()) {
       this.events.push(event);

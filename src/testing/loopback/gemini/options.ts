@@ -1,6 +1,7 @@
 import type { Clock } from '../../../contract/clock.js';
 import type { UpgradeAnswer, UpgradeRequest } from '../server.js';
 import type { GeminiPeer } from './peer.js';
+import type { ReplayFrame } from './replay.js';
 import type { Model } from './script.js';
 
 /** What a loopback server of Gemini Live is told to be. */
@@ -33,6 +34,8 @@ export interface GeminiLoopbackOptions {
   readonly upgrade?: (request: UpgradeRequest) => UpgradeAnswer | undefined;
   /** What becomes of a good `setup`. Default `complete`. */
   readonly setup?: 'complete' | 'silence' | { readonly code: number; readonly reason: string };
+  /** Plays a recording instead of a conversation, from its beginning on each connection. */
+  readonly recording?: readonly ReplayFrame[];
   /** Told of each connection before anything is read from it: the place to make it misbehave. */
   readonly connected?: (peer: GeminiPeer) => void;
 }

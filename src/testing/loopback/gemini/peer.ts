@@ -2,6 +2,7 @@ import type { Clock } from '../../../contract/clock.js';
 import { jsonObject, type LoopbackConnection } from '../server.js';
 import { clientMessages } from './client-frames.js';
 import type { GeminiLoopbackOptions } from './options.js';
+import { Replay } from './replay.js';
 import { type Setup, takeSetup } from './setup.js';
 import { readMessage } from './shape.js';
 import { type FunctionResponse, type Line, Talk } from './talk.js';
@@ -31,8 +32,11 @@ export class GeminiPeer implements Line {
   readonly sent: unknown[] = [];
   readonly #shared: Shared;
   #talk: Talk | undefined;
+  readonly #replay: Replay | undefined;
   #phase: 'before the set-up' | 'set up' | 'live' = 'before the set-up';
   #seeding = false;
+  #contentAllowed = true;
+  #manual = false;
   #resumes = false;
   #cutAt: { readonly sent?: number; readonly received?: number; readonly how: 'end' | 'reset' } | undefined;
   readonly #waiting: { readonly kind: string; readonly count: number; resolve(message: ClientMessage): void }[] = [];
@@ -42,11 +46,13 @@ export class GeminiPeer implements Line {
     shared: Shared,
   ) {
     this.#shared = shared;
-    const { binary = true, connected } = shared.options;
+    const { binary = true, connected, recording } = shared.options;
     connection.sendBinary(binary);
+    this.#replay = recording && new Replay(recording, this, (problem) => this.violation(problem));
     connected?.(this);
     connection.onMessage((text) => this.#message(text));
     void connection.closed.then(() => this.#talk?.end());
+    this.#replay?.play();
     if (!this.#keyIsGood()) this.close(1007, 'API key not valid. Please pass a valid API key.');
   }
 
@@ -159,7 +165,8 @@ export class GeminiPeer implements Line {
       this.cut();
       return;
     }
-    this.#take(entry);
+    if (this.#replay === undefined) this.#take(entry);
+    else this.#replay.message(kind);
     const count = this.ofKind(kind).length;
     for (const waiting of [...this.#waiting]) {
       if (waiting.kind !== kind || waiting.count !== count) continue;
@@ -224,9 +231,6 @@ export class GeminiPeer implements Line {
     const sessionId = options.service === 'vertex' ? { sessionId: '00000000-0000-0000-0000-000000000000' } : {};
     this.send({ setupComplete: sessionId });
   }
-
-  #contentAllowed = true;
-  #manual = false;
 
   #content(talk: Talk, { turns = [], turnComplete = false }: { turns?: unknown[]; turnComplete?: boolean }): void {
     if (this.#seeding) {
