@@ -3,39 +3,41 @@
  * what has ended is let go.
  *
  * V1. Memory is bounded by the lives that are under way, however long the
- *     journal: of a session that has ended nothing is kept but, for a while, what
- *     its code or a late connection may still do.
+ *     journal: of what has ended nothing is kept but, for a while, what code or
+ *     a late connection may still do to it.
  * V2. A record of a life that is not known is a breach of D9, unless records
  *     are missing: then it is counted as not judged.
  */
-import { machinesVersion } from '../../machines/index.js';
 import type { JournalRecord } from '../contract/journal.js';
-import { callStateIn, isOutcome } from './invariants/call-facts.js';
+import type { ConversationCase } from './conversation-case.js';
+import { Conversations } from './conversations.js';
 import { GroupReader, type RecordGroup } from './record-groups.js';
-import { SessionCase } from './session-case.js';
-import { Findings, type Verdict, type VerifyOptions } from './verdict.js';
+import type { SessionCase } from './session-case.js';
+import { Sessions } from './sessions.js';
+import { Findings, type Verdict } from './verdict.js';
 
-/** Sessions that have ended and of which something may still come; the oldest go. */
-const mostLingering = 10_000;
+/** What is wanted of a bench. */
+export interface BenchOptions {
+  readonly maxFindings: number;
+  readonly replays: boolean;
+  readonly keepsState: boolean;
+  readonly onSessionGone?: (id: string, session: SessionCase) => void;
+  readonly onConversationGone?: (id: string, conversation: ConversationCase) => void;
+}
 
 export class Bench {
   readonly findings: Findings;
-  readonly #replays: boolean;
+  readonly sessions: Sessions;
+  readonly conversations: Conversations;
   readonly #reader: GroupReader;
-  readonly #sessions = new Map<string, SessionCase>();
-  readonly #lingering = new Map<string, SessionCase>();
   readonly #machines = new Set<number>();
-  #hasForgotten = false;
   #records = 0;
-  #begunSessions = 0;
-  #begunCalls = 0;
-  #unfinishedSessions = 0;
-  #unfinishedCalls = 0;
   #unjudged = 0;
 
-  constructor({ maxFindings = 100, replays = true }: VerifyOptions = {}) {
+  constructor({ maxFindings, replays, keepsState, onSessionGone, onConversationGone }: BenchOptions) {
     this.findings = new Findings(maxFindings);
-    this.#replays = replays;
+    this.sessions = new Sessions(this.findings, replays, onSessionGone);
+    this.conversations = new Conversations(this.findings, { replays, keepsState }, onConversationGone);
     this.#reader = new GroupReader(({ record, what }) => this.findings.add('structure', record, what));
   }
 
@@ -48,21 +50,22 @@ export class Bench {
   finish(): Verdict {
     const last = this.#reader.finish();
     if (last !== undefined) this.#judge(last);
-    for (const session of this.#sessions.values()) this.#isUnfinished(session);
-    const { list, beyond } = this.findings;
+    const { sessions, conversations, findings } = this;
+    sessions.finish();
+    conversations.finish();
     return {
       records: this.#records,
-      sessions: this.#begunSessions,
-      calls: this.#begunCalls,
-      conversations: 0,
-      transactions: 0,
-      findings: list,
-      findingsBeyond: beyond,
+      sessions: sessions.begun,
+      calls: sessions.calls,
+      conversations: conversations.begun,
+      transactions: conversations.transactions,
+      findings: findings.list,
+      findingsBeyond: findings.beyond,
       unfinished: {
-        sessions: this.#unfinishedSessions,
-        calls: this.#unfinishedCalls,
-        conversations: 0,
-        transactions: 0,
+        sessions: sessions.unfinished,
+        calls: sessions.unfinishedCalls,
+        conversations: conversations.unfinished,
+        transactions: conversations.unfinishedTransactions,
       },
       unjudged: this.#unjudged,
       machines: [...this.#machines],
@@ -70,96 +73,27 @@ export class Bench {
   }
 
   #judge(group: RecordGroup): void {
-    if (group.kind === 'session') this.#judgeSession(group);
+    const first = group.records[0] as JournalRecord;
+    if (first.event === '') this.#note(first);
+    if (group.kind === 'supervisor') return;
+    const isKnown = group.kind === 'session' ? this.sessions.take(group) : this.conversations.take(group);
+    if (!isKnown) this.#judgeStray(group, first);
   }
 
-  #judgeSession(group: RecordGroup): void {
-    const { owner, records } = group;
-    const first = records[0] as JournalRecord;
-    if (first.kind === 'session' && first.event === '') {
-      this.#begin(group, first);
-      return;
-    }
-    let session = this.#sessions.get(owner);
-    if (session === undefined) {
-      session = this.#lingering.get(owner);
-      if (session === undefined) {
-        this.#judgeStray(group, first);
-        return;
-      }
-    }
-    this.#take(session, group);
+  #note({ data }: JournalRecord): void {
+    if (data === undefined) return;
+    if ('session' in data) this.#machines.add(data.session.machines);
+    else if ('conversation' in data) this.#machines.add(data.conversation.machines);
   }
 
-  #begin(group: RecordGroup, first: JournalRecord): void {
-    const { owner } = group;
-    const { data } = first;
-    if (data === undefined || !('session' in data)) {
-      this.findings.add('structure', first, 'a session begins, and its rules are not recorded');
-      return;
-    }
-    const before = this.#sessions.get(owner);
-    // its process is gone, and another one gave its id again
-    if (before !== undefined) this.#isUnfinished(before);
-    this.#lingering.delete(owner);
-    this.#machines.add(data.session.machines);
-    const session = new SessionCase(data.session, this.#replays);
-    this.#begunSessions++;
-    this.#sessions.set(owner, session);
-    this.#take(session, group);
-  }
-
-  #take(session: SessionCase, group: RecordGroup): void {
-    session.take(group, this.findings);
-    const { facts } = session.judge;
-    this.#begunCalls += facts.shown.admissions;
-    if (!facts.isFenced && !facts.isRecovered) return;
-    const { owner } = group;
-    if (facts.isRecovered || facts.isOver || facts.stateName === 'closed') {
-      if (this.#sessions.delete(owner)) {
-        if (facts.isRecovered) this.#isUnfinished(session);
-        if (!facts.isOver) this.#linger(owner, session);
-      } else if (facts.isOver) this.#lingering.delete(owner);
-    }
-  }
-
-  #linger(owner: string, session: SessionCase): void {
-    this.#lingering.set(owner, session);
-    if (this.#lingering.size <= mostLingering) return;
-    for (const oldest of this.#lingering.keys()) {
-      this.#lingering.delete(oldest);
-      this.#hasForgotten = true;
-      break;
-    }
-  }
-
-  #isUnfinished({ judge: { facts } }: SessionCase): void {
-    this.#unfinishedSessions++;
-    for (const [, known] of facts.live()) if (!isOutcome(callStateIn(known))) this.#unfinishedCalls++;
-  }
-
-  #judgeStray({ owner, records }: RecordGroup, first: JournalRecord): void {
-    if (isRefusal(records)) return;
-    if (this.#reader.hasGap || this.#hasForgotten) {
+  #judgeStray({ kind, owner, records }: RecordGroup, first: JournalRecord): void {
+    const { lives } = kind === 'session' ? this.sessions : this.conversations;
+    if (this.#reader.hasGap || lives.hasForgotten) {
       this.#unjudged += records.length;
       return;
     }
-    const id = JSON.stringify(owner);
-    const what = `session ${id} has ended, or never began, and there is a record of it: ${first.event || 'a call begins'}`;
-    this.findings.add('D9', first, what);
+    const whose = `${kind} ${JSON.stringify(owner)}`;
+    const what = `${whose} has ended, or never began, and there is a record of it: ${first.event || 'a life begins'}`;
+    this.findings.add(kind === 'session' ? 'D9' : 'structure', first, what);
   }
-}
-
-/** An act of the host that comes after the end is refused, and that is recorded. */
-function isRefusal([first, second]: readonly JournalRecord[]): boolean {
-  if (first === undefined || second !== undefined) return false;
-  const { event, from, to, did } = first;
-  return (
-    event === 'host_act' && from === 'closed' && to === 'closed' && did.every(({ effect }) => effect === 'refuseAct')
-  );
-}
-
-/** Whether all of a journal was written by the machines that are here. */
-export function isOfThisVersion({ machines }: Verdict): boolean {
-  return machines.every((version) => version === machinesVersion);
 }

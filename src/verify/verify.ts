@@ -11,8 +11,9 @@ export type Verifiable = Pick<Journal, 'read'> | AsyncIterable<JournalRecord> | 
  *
  * Rejects as the journal does where it cannot be read, with a `JournalDamagedError` for one.
  */
-export async function verify(journal: Verifiable, options?: VerifyOptions): Promise<Verdict> {
-  const bench = new Bench(options);
+export async function verify(journal: Verifiable, options: VerifyOptions = {}): Promise<Verdict> {
+  const { maxFindings = 100, replays = true } = options;
+  const bench = new Bench({ maxFindings, replays, keepsState: false });
   const records = recordsOf(journal);
   if (Symbol.iterator in records) for (const record of records) bench.take(record);
   else for await (const record of records) bench.take(record);

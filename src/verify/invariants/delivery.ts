@@ -109,10 +109,6 @@ export const D15: SessionInvariant = {
       const count = `${facts.refusedPublishing} calls beyond the ${rules.maxOpenCalls} open ones`;
       breaches.add('D15', `${count} wait for the far side, and the session goes on`);
     }
-    if (facts.refusedCommitting > rules.maxOpenCalls) {
-      const count = `${facts.refusedCommitting} calls beyond the ${rules.maxOpenCalls} open ones`;
-      breaches.add('D15', `${count} wait for the journal, and the session goes on`);
-    }
     if (facts.ids > maxIds) breaches.add('D15', `the session knows more than ${maxIds} ids, and goes on`);
   },
 };

@@ -91,8 +91,6 @@ export class SessionFacts {
   queued = 0;
   /** Calls beyond the number whose result waits for the far side's answer. */
   refusedPublishing = 0;
-  /** Those of them whose record is being made durable. */
-  refusedCommitting = 0;
   readonly shown = nothingShown(0);
   /** Every call, in order of admission. */
   readonly #calls: Map<string, number>;
@@ -122,6 +120,10 @@ export class SessionFacts {
   /** Whether the group at hand has ended the session. */
   get hasJustEnded(): boolean {
     return this.shown.endedBy !== '';
+  }
+
+  get hasClosed(): boolean {
+    return this.state === closed;
   }
 
   /** Whether nothing can happen to it or its calls any more but refusals. */
@@ -209,8 +211,6 @@ export class SessionFacts {
       } else {
         if (from === call.publishing) this.refusedPublishing--;
         if (to === call.publishing) this.refusedPublishing++;
-        if (from === call.committing) this.refusedCommitting--;
-        if (to === call.committing) this.refusedCommitting++;
       }
     }
     if ((before & call.codeRuns) !== (after & call.codeRuns)) {
@@ -274,7 +274,6 @@ export class SessionFacts {
     copy.places = this.places;
     copy.queued = this.queued;
     copy.refusedPublishing = this.refusedPublishing;
-    copy.refusedCommitting = this.refusedCommitting;
     copy.running = this.running;
     return copy;
   }

@@ -32,6 +32,7 @@ export interface Divergence {
   readonly what: string;
 }
 
+const nothing: readonly never[] = Object.freeze([]);
 const isSessionEvent: ReadonlySet<string> = new Set(sessionEvents);
 const isCallEvent: ReadonlySet<string> = new Set(callEvents);
 
@@ -42,18 +43,23 @@ export class SessionReplay {
   readonly #running = new Set<string>();
   /** Something was different: nothing is compared any more. */
   hasParted = false;
-  /** The group at hand lacks its last records: the machines do more. */
-  isCutOff = false;
+  /** What the machines did that the last group, which is cut off, has no records of. */
+  pending: readonly Move<BareCall>[] = [];
 
   constructor(rules: SessionBegan) {
     const { maxConcurrentTools, maxOpenCalls, dropUnreadAudio } = rules;
     this.composition = createComposition({ maxConcurrentTools, maxOpenCalls, dropUnreadAudio });
   }
 
+  /** The group at hand lacks its last records: the machines do more. */
+  get isCutOff(): boolean {
+    return this.pending.length > 0;
+  }
+
   /** Takes the step again. Gives where it differs. */
   take(group: RecordGroup): Divergence | undefined {
     if (this.hasParted) return undefined;
-    this.isCutOff = false;
+    this.pending = nothing;
     const { records, owner } = group;
     const first = records[0] as JournalRecord;
     const divergence = first.event === '' ? this.#begin(group) : this.#step(owner, group, first);
@@ -145,7 +151,7 @@ export class SessionReplay {
     const missing = made[next];
     if (missing === undefined) return undefined;
     if (isCutOff) {
-      this.isCutOff = true;
+      this.pending = made.slice(next);
       return undefined;
     }
     const record = records.at(-1) as JournalRecord;

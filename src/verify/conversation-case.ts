@@ -1,0 +1,40 @@
+/** One conversation of a journal: its judge, and its replay. */
+import { machinesVersion } from '../../machines/index.js';
+import type { ConversationBegan, JournalRecord } from '../contract/journal.js';
+import { conversationGroupOf, startIn } from './conversation-records.js';
+import { ConversationJudge } from './invariants/index.js';
+import type { RecordGroup } from './record-groups.js';
+import { ConversationReplay } from './replay/conversation-replay.js';
+import type { Findings } from './verdict.js';
+
+export class ConversationCase {
+  readonly judge: ConversationJudge;
+  /** `undefined` where nobody wants it. */
+  readonly replay: ConversationReplay | undefined;
+  readonly #writtenBy: number;
+
+  /** @throws {InvalidInputError} for a mode or a policy that there is not */
+  constructor(id: string, first: JournalRecord, began: ConversationBegan, replays: boolean, keepsState: boolean) {
+    this.judge = new ConversationJudge(startIn(first));
+    this.replay = replays ? new ConversationReplay(id, first, began, keepsState) : undefined;
+    this.#writtenBy = began.machines;
+  }
+
+  take(group: RecordGroup, findings: Findings): void {
+    const { records } = group;
+    const divergence = this.replay?.take(group);
+    const isCutOff = group.isCutOff && (this.replay === undefined || this.replay.hasParted || this.replay.isCutOff);
+    const judged = conversationGroupOf(records, isCutOff);
+    if (judged === undefined) {
+      findings.add('structure', records[0] as JournalRecord, 'a conversation moves, and what it took is not recorded');
+      return;
+    }
+    for (const { of, what, step } of this.judge.take(judged)) {
+      findings.add(of, (records[step] ?? records.at(-1)) as JournalRecord, what);
+    }
+    if (divergence === undefined) return;
+    const by = `written by version ${this.#writtenBy} of the machines, replayed by version ${machinesVersion}`;
+    const { record, what } = divergence;
+    findings.add('divergent', record, this.#writtenBy === machinesVersion ? what : `${what} (${by})`);
+  }
+}

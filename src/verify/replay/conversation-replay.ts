@@ -1,0 +1,203 @@
+/**
+ * A conversation, stepped again: its streams by the events that its records
+ * name, its transactions by what was done in it, and, where the inputs were
+ * kept, the whole fold.
+ *
+ * E3. Without the inputs the fold cannot be taken again: which actions were
+ *     applied is taken from the records, and only what follows from it is
+ *     compared.
+ */
+import {
+  type ResponseStreamEventType,
+  type ResponseStreamSnapshot,
+  responseStreamEvents,
+  responseStreamStepper,
+  type StreamPhase,
+} from '../../../machines/index.js';
+import { messageOf } from '../../contract/errors.js';
+import type { ConversationBegan, JournalRecord, RecordedEffect } from '../../contract/journal.js';
+import {
+  type ConversationMode,
+  type ConversationPolicies,
+  type FoldState,
+  JournalFold,
+} from '../../conversation/index.js';
+import { policiesOf, transactionRules } from '../../conversation/policies.js';
+import { foldedIn, startIn, transactionOf } from '../conversation-records.js';
+import type { RecordGroup } from '../record-groups.js';
+import { type LevelMove, LevelReplay } from './level-replay.js';
+import type { Divergence } from './session-replay.js';
+
+const isStreamEvent: ReadonlySet<string> = new Set(responseStreamEvents);
+/** What a stream asks for, beside reports and actions. */
+const askedOfStream: ReadonlySet<string> = new Set([
+  'startRequest',
+  'resumeRequest',
+  'nameConversation',
+  'recordFinish',
+  'closeTransactions',
+  'endRequest',
+]);
+/** What a host's own code is about; no machine knows of it. */
+const ofTheHost: ReadonlySet<string> = new Set(['holdEffect', 'releaseEffect', 'dropEffect', 'runEffect']);
+
+export class ConversationReplay {
+  readonly #streams = new Map<number, ResponseStreamSnapshot>();
+  readonly #levels: LevelReplay;
+  readonly #fold: JournalFold | undefined;
+  hasParted = false;
+  isCutOff = false;
+
+  /** `keepsState`: whether what the inputs come to is wanted, where they were kept. */
+  constructor(id: string, first: JournalRecord, began: ConversationBegan, keepsState: boolean) {
+    const mode = began.mode as ConversationMode;
+    const policies = policiesOf(mode, began.policies as Partial<ConversationPolicies>);
+    const { lastTransaction } = startIn(first);
+    this.#levels = new LevelReplay(transactionRules(mode, policies), lastTransaction);
+    this.#streams.set(0, snapshotIn(first.to));
+    this.#fold = keepsState ? new JournalFold(id) : undefined;
+    this.#fold?.take(first);
+  }
+
+  get phase(): StreamPhase {
+    return this.#stream(0).value;
+  }
+
+  get transaction(): 'none' | 'open' | 'doomed' {
+    return this.#levels.state;
+  }
+
+  /** What the inputs come to; `undefined` where they were not kept. */
+  get state(): FoldState | undefined {
+    return this.#fold?.state;
+  }
+
+  /** Takes the step again. Gives where it differs. */
+  take(group: RecordGroup): Divergence | undefined {
+    if (this.hasParted) return undefined;
+    let found: Divergence | undefined;
+    try {
+      found = this.#take(group);
+    } catch (thrown) {
+      // an input that was kept and cannot be read
+      found = { record: group.records[0] as JournalRecord, what: messageOf(thrown) };
+    }
+    this.hasParted = found !== undefined;
+    return found;
+  }
+
+  #take({ records, isCutOff }: RecordGroup): Divergence | undefined {
+    this.isCutOff = false;
+    const isHalted = records.some(({ kind, event }) => kind === 'conversation' && event === 'halted');
+    for (let index = 0; index < records.length; ) {
+      let next = index + 1;
+      while (records[next]?.kind === 'transaction') next++;
+      const own = records[index] as JournalRecord;
+      const found = this.#step(own, records.slice(index + 1, next), isHalted, isCutOff && next === records.length);
+      if (found !== undefined) return found;
+      this.#fold?.take(own);
+      index = next;
+    }
+    return undefined;
+  }
+
+  #step(
+    own: JournalRecord,
+    transactions: readonly JournalRecord[],
+    isHalted: boolean,
+    isCutOff: boolean,
+  ): Divergence | undefined {
+    if (own.event === 'effect') return undefined;
+    const stream = foldedIn(own)?.stream ?? 0;
+    // what a strict stream fails of has moved it nowhere
+    const parted = isHalted && own.event !== 'halted' ? undefined : this.#stepStream(own, stream);
+    return parted ?? this.#compareLevels(own, transactions, this.#levels.take(own.did, stream), isCutOff);
+  }
+
+  #stepStream(own: JournalRecord, stream: number): Divergence | undefined {
+    const { event, from, to, did } = own;
+    if (!isStreamEvent.has(event)) {
+      return { record: own, what: `the machine of a response stream has no event ${JSON.stringify(event)}` };
+    }
+    const before = this.#stream(stream);
+    const { snapshot, effects } = responseStreamStepper.step(before, event as ResponseStreamEventType);
+    this.#streams.set(stream, snapshot);
+    const made = effects.flatMap(({ type, params }) => {
+      return askedOfStream.has(type) ? inWords(type, (params as { readonly as?: string } | undefined)?.as) : [];
+    });
+    const recorded = did.flatMap(({ effect, detail }) => {
+      return askedOfStream.has(effect) && detail !== 'split' ? inWords(effect, detail) : [];
+    });
+    const [machines, record] = [
+      moveInWords('the stream', event, before.value, snapshot.value, made),
+      moveInWords('the stream', event, from, to, recorded),
+    ];
+    return machines === record
+      ? undefined
+      : { record: own, what: `by the machines ${machines}; the record says that ${record}` };
+  }
+
+  #compareLevels(
+    own: JournalRecord,
+    records: readonly JournalRecord[],
+    moves: readonly LevelMove[],
+    isCutOff: boolean,
+  ): Divergence | undefined {
+    for (let index = 0; index < Math.max(records.length, moves.length); index++) {
+      const move = moves[index];
+      const record = records[index];
+      if (record === undefined) {
+        this.isCutOff = isCutOff;
+        if (isCutOff) return undefined;
+        const what = `by the machines ${inMove(move as LevelMove)}, and there is no record of it`;
+        return { record: records.at(-1) ?? own, what };
+      }
+      const says = inRecord(record);
+      if (move === undefined) return { record, what: `the machines do nothing more, and the record says that ${says}` };
+      const does = inMove(move);
+      if (does !== says) return { record, what: `by the machines ${does}; the record says that ${says}` };
+    }
+    return undefined;
+  }
+
+  #stream(number: number): ResponseStreamSnapshot {
+    return this.#streams.get(number) ?? responseStreamStepper.initial(undefined as never).snapshot;
+  }
+}
+
+/** The snapshot that stands in a phase. */
+function snapshotIn(phase: string): ResponseStreamSnapshot {
+  const { snapshot } = responseStreamStepper.initial(undefined as never);
+  const streaming = responseStreamStepper.step(snapshot, 'init_next').snapshot;
+  const found = [
+    snapshot,
+    streaming,
+    ...responseStreamEvents.map((event) => responseStreamStepper.step(streaming, event).snapshot),
+  ];
+  return found.find(({ value }) => value === phase) ?? snapshot;
+}
+
+function inWords(effect: string, detail: string | undefined): string {
+  return detail === undefined ? effect : `${effect} (${detail})`;
+}
+
+function moveInWords(whose: string, event: string, from: string, to: string, asked: readonly string[]): string {
+  const how =
+    event === '' ? `begins ${to}` : from === to ? `stays ${to} at ${event}` : `goes from ${from} to ${to} at ${event}`;
+  return asked.length === 0 ? `${whose} ${how}` : `${whose} ${how} and asks for ${asked.join(', ')}`;
+}
+
+function inMove({ transaction, event, from, to, did }: LevelMove): string {
+  const asked = did.map(({ effect, detail }) => inWords(effect, detail));
+  return moveInWords(`transaction ${transaction}`, event, from, to, asked);
+}
+
+function inRecord(record: JournalRecord): string {
+  const { event, from, to, did } = record;
+  const asked = did.filter(isOfTheMachine).map(({ effect, detail }) => inWords(effect, detail));
+  return moveInWords(`transaction ${transactionOf(record)}`, event, from, to, asked);
+}
+
+function isOfTheMachine({ effect }: RecordedEffect): boolean {
+  return !ofTheHost.has(effect);
+}

@@ -1,0 +1,83 @@
+/** The sessions of a journal, each judged as its records come. */
+import type { JournalRecord } from '../contract/journal.js';
+import { callStateIn, isOutcome } from './invariants/call-facts.js';
+import { Lives } from './lives.js';
+import type { RecordGroup } from './record-groups.js';
+import { SessionCase } from './session-case.js';
+import type { Findings } from './verdict.js';
+
+export class Sessions {
+  readonly lives: Lives<SessionCase>;
+  readonly #findings: Findings;
+  readonly #replays: boolean;
+  begun = 0;
+  calls = 0;
+  unfinished = 0;
+  unfinishedCalls = 0;
+
+  /** `gone`: is told of each session that is let go. */
+  constructor(findings: Findings, replays: boolean, gone?: (id: string, session: SessionCase) => void) {
+    this.#findings = findings;
+    this.#replays = replays;
+    this.lives = new Lives(gone);
+  }
+
+  /** Takes a group; gives whether it is of a session that is known, or that begins. */
+  take(group: RecordGroup): boolean {
+    const { owner, records } = group;
+    const first = records[0] as JournalRecord;
+    if (first.kind === 'session' && first.event === '') {
+      this.#begin(group, first);
+      return true;
+    }
+    const session = this.lives.find(owner);
+    if (session === undefined) return isRefusal(records);
+    this.#take(session, group);
+    return true;
+  }
+
+  /** The journal is over. */
+  finish(): void {
+    for (const [, session] of this.lives.live) this.#countUnfinished(session);
+  }
+
+  #begin(group: RecordGroup, first: JournalRecord): void {
+    const { data } = first;
+    if (data === undefined || !('session' in data)) {
+      this.#findings.add('structure', first, 'a session begins, and its rules are not recorded');
+      return;
+    }
+    this.begun++;
+    const session = new SessionCase(data.session, this.#replays);
+    // the process of the one before is gone, and another one gave its id again
+    const before = this.lives.begin(group.owner, session);
+    if (before !== undefined) this.#countUnfinished(before);
+    this.#take(session, group);
+  }
+
+  #take(session: SessionCase, group: RecordGroup): void {
+    session.take(group, this.#findings);
+    const { facts } = session.judge;
+    const { owner } = group;
+    this.calls += facts.shown.admissions;
+    if (facts.isOver) this.lives.drop(owner, session);
+    else if (facts.isRecovered || facts.hasClosed) {
+      const wasLive = this.lives.linger(owner, session);
+      if (wasLive && facts.isRecovered) this.#countUnfinished(session);
+    }
+  }
+
+  #countUnfinished({ judge: { facts } }: SessionCase): void {
+    this.unfinished++;
+    for (const [, known] of facts.live()) if (!isOutcome(callStateIn(known))) this.unfinishedCalls++;
+  }
+}
+
+/** An act of the host that comes after the end is refused, and that is recorded. */
+function isRefusal([first, second]: readonly JournalRecord[]): boolean {
+  if (first === undefined || second !== undefined) return false;
+  const { event, from, to, did } = first;
+  return (
+    event === 'host_act' && from === 'closed' && to === 'closed' && did.every(({ effect }) => effect === 'refuseAct')
+  );
+}
