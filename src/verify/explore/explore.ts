@@ -85,7 +85,7 @@ function explored(options: Exploration): Explored {
     const path = retrace(system, codes);
     const findings = path.steps.at(-1)?.findings ?? [];
     const said = findings.find((finding) => finding.invariant === invariant)?.what ?? what;
-    const { scenario } = scenarioOf(path, `${invariant}: ${said}`);
+    const { scenario } = scenarioOf(path, `${invariant}: ${said}`, true);
     return { invariant, what: said, scenario, file: printScenario(scenario, commentOn(options, codes.length)) };
   });
   return { states, transitions, depth, complete, violations };

@@ -15,8 +15,8 @@ export interface Told {
   readonly done: readonly number[];
 }
 
-/** Tells a path as a scenario. */
-export function scenarioOf(path: Path, title: string): Told {
+/** Tells a path as a scenario. `toTheEnd`: a host that has stopped reading reads on after the last step, so that the trace shows what it missed. */
+export function scenarioOf(path: Path, title: string, toTheEnd = false): Told {
   const spans = spansOf(path);
   const fired = new Set(path.steps.flatMap(({ happening }, index) => (happening.of === 'timeout' ? [index + 1] : [])));
   const times = timesOf(path.steps.length, fired, spans.answers);
@@ -35,6 +35,7 @@ export function scenarioOf(path: Path, title: string): Told {
     if (step !== undefined) steps.push(step);
     done.push(steps.length);
   }
+  if (toTheEnd && stopsReading(path)) steps.push({ host: 'resume' });
   const header: ScenarioHeader = {
     ...(tools.used.size === 0 ? {} : { tools: Object.fromEntries(tools.used) }),
     ...optional('options', optionsOf(path, spans, last)),
@@ -56,6 +57,11 @@ function optional<Key extends string, Value extends object>(key: Key, value: Val
 function connectsFirst({ steps }: Path): boolean {
   const first = steps[0]?.happening;
   return first?.of === 'connect' && first.resolves;
+}
+
+function stopsReading({ steps }: Path): boolean {
+  const acts = steps.flatMap(({ happening }) => (happening.of === 'host' ? [happening.act] : []));
+  return acts.findLast((act) => act === 'pause' || act === 'resume') === 'pause';
 }
 
 function ever({ before, steps }: Path, holds: (standing: Standing) => boolean): boolean {
