@@ -1,0 +1,13 @@
+/** Fakes of the services, on real sockets of this machine: what tests of drivers and of hosts connect to. Node only. */
+export * from './openai/index.js';
+export { type ReplayFrame, type ReplayOptions, replayLoopback } from './replay.js';
+export {
+  type HttpAnswer,
+  type HttpRequest,
+  type LoopbackClose,
+  LoopbackConnection,
+  type LoopbackHandler,
+  LoopbackServer,
+  type UpgradeAnswer,
+  type UpgradeRequest,
+} from './server.js';
