@@ -15,8 +15,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // these need a browser: `npm run test:browser`
-    exclude: [...configDefaults.exclude, 'test/browser/**'],
+    // these need a browser, and many processes: `npm run test:browser`, `npm run test:crash`
+    exclude: [...configDefaults.exclude, 'test/browser/**', 'test/crash/**'],
     // Nothing waits on the wall clock; this only ends a test that hangs.
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['machines/**/*.ts', 'src/**/*.ts'], reporter: ['text-summary', 'html'] },

@@ -20,23 +20,28 @@ export interface Ran {
 export async function runChild(name: string, flags: readonly string[] = []): Promise<Ran> {
   const scratch = await mkdtemp(join(tmpdir(), 'child-'));
   try {
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'silent',
-      ssr: { noExternal: true },
-      build: {
-        ssr: join(here, 'children', `${name}.ts`),
-        outDir: scratch,
-        emptyOutDir: false,
-        minify: false,
-        rolldownOptions: { output: { entryFileNames: '[name].mjs' } },
-      },
-    });
-    return await run([...flags, join(scratch, `${basename(name)}.mjs`)]);
+    return await run([...flags, await bundle(join(here, 'children', `${name}.ts`), scratch)]);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Puts a program and all that it imports into one file in the folder `into`, which a bare Node runs. Gives its path. */
+export async function bundle(program: string, into: string): Promise<string> {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    ssr: { noExternal: true },
+    build: {
+      ssr: program,
+      outDir: into,
+      emptyOutDir: false,
+      minify: false,
+      rolldownOptions: { output: { entryFileNames: '[name].mjs' } },
+    },
+  });
+  return join(into, `${basename(program, '.ts')}.mjs`);
 }
 
 function run(args: readonly string[]): Promise<Ran> {

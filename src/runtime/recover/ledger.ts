@@ -115,6 +115,7 @@ export class Ledger {
       if (session.hasEnded) return;
       throw damaged(record, `the admission of call ${record.actor}`);
     }
+    session.pass(record);
     call.take(record);
     if (session.hasEnded && !this.#keepsAll && !call.isUnaccountedFor) this.#forget(session, call);
   }

@@ -9,7 +9,9 @@ export class RememberedConversations {
   /** @throws {JournalDamagedError} for a record that cannot be one of its conversation, @throws {JournalFormatError} for one of newer machines */
   take(record: JournalRecord): void {
     const { kind, actor } = record;
-    if (kind === 'conversation') this.#foldOf(actor).take(record);
+    // of one whose beginning is no longer held nothing can be said
+    if (kind === 'conversation' && record.event === '') this.#foldOf(actor).take(record);
+    else if (kind === 'conversation') this.#folds.get(actor)?.take(record);
     // the id of a conversation may have any character
     else if (kind === 'transaction') this.#folds.get(actor.slice(0, actor.lastIndexOf('/')))?.take(record);
   }

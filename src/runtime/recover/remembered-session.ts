@@ -1,5 +1,5 @@
 /** A session as its records tell of it, with those of its calls that somebody may still ask for. */
-import { type EndReason, type SessionSnapshot, sessionStepper } from '../../../machines/index.js';
+import { type EndReason, type SessionSnapshot, sessionStepper, stateNameOf } from '../../../machines/index.js';
 import type { JournalRecord, RecordedCandidate, SessionBegan } from '../../contract/journal.js';
 import { RememberedCall } from './remembered-call.js';
 
@@ -23,12 +23,21 @@ export class RememberedSession {
     this.#state = state;
   }
 
+  /** The next record of this session, or of one of its calls: output may have gone by before it. */
+  pass({ passed }: JournalRecord): void {
+    if (passed === undefined || passed.text[0] + passed.audio[0] === 0) return;
+    this.#snapshot = sessionStepper.step(this.#snapshot, 'text').snapshot;
+    this.#state = stateNameOf(this.#snapshot);
+  }
+
   /** The next record of this session. */
-  take({ event, to }: JournalRecord): void {
+  take(record: JournalRecord): void {
+    const { event, to } = record;
+    this.pass(record);
     this.#state = to;
     if (to === 'closing' || to === 'closed') for (const call of this.calls.values()) call.fence();
     if (event === 'recovered') this.wasFound = true;
-    // the reason is no part of a record; pieces of output, which have none, do not touch it
+    // the reason is no part of a record
     else this.#snapshot = sessionStepper.step(this.#snapshot, event as SessionEvent).snapshot;
   }
 

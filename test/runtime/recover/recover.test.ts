@@ -5,6 +5,7 @@ import type { JournalEntry, JournalRecord } from '../../../src/contract/journal.
 import type { LateCall, LateOutcome, ToolDefinition } from '../../../src/contract/tool.js';
 import { defineTool, type RecoveredCall, recover } from '../../../src/runtime/index.js';
 import { VirtualClock } from '../../../src/testing/index.js';
+import { verify } from '../../../src/verify/verify.js';
 import { expectNoHarm } from '../no-harm.js';
 import { held, isSettled, quiet } from '../stage.js';
 import { LeftJournal, World, type WorldTool } from './world.js';
@@ -325,6 +326,18 @@ describe('sessions', () => {
     expect(journal.records.slice(before)).toEqual([{ seq: before + 1, ...recovered, ...stood }]);
     await recover(journal, { tools: [] });
     expect(journal.records).toHaveLength(before + 1);
+  });
+
+  test("stand where output has led them that went by before the last record, a call's", async () => {
+    const steps = async (world: World) => {
+      await executing(world);
+      await world.emit({ type: 'turn_complete' }, { type: 'text', text: 'still here' });
+      await world.settle('c');
+    };
+    const journal = await left(steps);
+    expect(journal.records.at(-1)).toMatchObject({ kind: 'call', passed: { text: [1, 1] } });
+    expect((await recover(journal, { tools: [] })).sessions).toMatchObject([{ state: 'open.responding' }]);
+    expect((await verify(journal)).findings).toEqual([]);
   });
 
   test('that have ended with everything settled are only counted, unless all are asked for', async () => {
