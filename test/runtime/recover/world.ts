@@ -122,6 +122,11 @@ export class World {
     return this.instants.at(-1) as Instant;
   }
 
+  /** The calls whose code runs, and those whose results the far side has not answered. */
+  get waiting(): { readonly code: readonly string[]; readonly publishes: readonly string[] } {
+    return { code: [...this.#code.keys()], publishes: [...this.#publishes.keys()] };
+  }
+
   /** What a reader finds after a crash that left the first `count` records. */
   left(count: number): readonly JournalRecord[] {
     return this.journal.records.slice(0, count);
