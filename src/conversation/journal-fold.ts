@@ -7,6 +7,8 @@
  *     from them, and may have been cut off by a crash.
  * K2. Memory is that of one state, however many records there were.
  * K3. What is no record of a conversation is an error that names its place.
+ * K4. A state is given only where every input that was kept has done again what
+ *     its record says that it did: what was redacted may have decided.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { sizeDelimitedPeek } from '@bufbuild/protobuf/wire';
@@ -20,12 +22,15 @@ import { type ConversationMode, type ConversationPolicies, policiesOf, transacti
 import { RecordedLevels } from './recorded-levels.js';
 import { type RecordedHostEffect, type RecoveredConversation, restoreCommitted } from './restore.js';
 import { FoldState } from './state.js';
+import { StepRecorder } from './step-recorder.js';
 
 /** Of a conversation's life. */
 interface Life {
   readonly began: ConversationBegan;
   readonly fold: Fold;
   readonly levels: RecordedLevels;
+  /** Writes down what the inputs do again. */
+  readonly again: StepRecorder;
 }
 
 /** Takes the records of one conversation, in order, and says what they come to. */
@@ -98,21 +103,18 @@ export class JournalFold {
     }
     const mode = began.mode as ConversationMode;
     const policies = policiesOf(mode, began.policies as Partial<ConversationPolicies>);
-    const fold = createFold({ mode, policies, maxDiagnostics: began.maxDiagnostics });
+    const fold = createFold({ mode, policies, maxDiagnostics: began.maxDiagnostics, traceRecords: true });
     const numbers = new Map(did.map(({ effect, detail, version }) => [effect, version ?? Number(detail)]));
     const restored = numbers.get('restore');
     const of = (name: string) => numbers.get(name) ?? 0;
     const before = this.#life?.levels;
-    this.#life = {
-      began,
-      fold,
-      levels: new RecordedLevels(
-        transactionRules(mode, policies),
-        restored ?? 1,
-        numbers.get('lastVersion') ?? 1,
-        of('lastTransaction'),
-      ),
+    const start = {
+      version: restored ?? 1,
+      lastVersion: numbers.get('lastVersion') ?? 1,
+      lastTransaction: of('lastTransaction'),
     };
+    const levels = new RecordedLevels(transactionRules(mode, policies), start);
+    this.#life = { began, fold, levels, again: new StepRecorder(this.#id, start) };
     if (restored === undefined) this.#state = fold.initial;
     else {
       // the one who went on from what this very journal says went on from all of it, its diagnostics too
@@ -145,12 +147,16 @@ export class JournalFold {
     // a strict failure is what the input before it came to
     if (this.#state === undefined || event === 'halted') return;
     const input = inputOf(event, folded);
-    if (input === undefined) this.#state = undefined;
-    else {
-      const isNew = stream > 0 && this.#state.phaseOf(stream) === undefined;
-      const state = isNew ? life.fold.open(this.#state, stream) : this.#state;
-      this.#state = life.fold.take(state, input, stream).state;
-    }
+    this.#state = input === undefined ? undefined : this.#takeAgain(this.#state, input, stream, record);
+  }
+
+  /** The state after an input; `undefined` where it does something else than it did. */
+  #takeAgain(state: FoldState, input: FoldInput, stream: number, { did }: JournalRecord): FoldState | undefined {
+    const { fold, again } = this.#life as Life;
+    const isNew = stream > 0 && state.phaseOf(stream) === undefined;
+    const folded = fold.take(isNew ? fold.open(state, stream) : state, input, stream);
+    const [first] = again.take(folded.trace);
+    return isSame(first?.did ?? [], did) ? folded.state : undefined;
   }
 
   #takeEffects({ did, data }: JournalRecord): void {
@@ -186,8 +192,22 @@ export function foldJournal(id: string, records: Iterable<JournalRecord>): Recov
   return fold.recovered();
 }
 
+const decisive: ReadonlySet<string> = new Set(['apply', 'fail', 'closeTransactions']);
+
+/** Whether the same actions were applied and failed, and the same versions stood after them. */
+function isSame(again: JournalRecord['did'], did: JournalRecord['did']): boolean {
+  const [one, other] = [again, did].map((all) => all.filter(({ effect }) => decisive.has(effect)));
+  return (
+    one?.length === other?.length &&
+    one?.every(({ effect, detail, version }, at) => {
+      const there = other?.[at];
+      return effect === there?.effect && detail === there.detail && version === there.version;
+    }) === true
+  );
+}
+
 /** What a record of a conversation was given; `undefined` where it is not kept. */
-function inputOf(event: string, { input, digest, message = '' }: RecordedFold): FoldInput | undefined {
+export function inputOf(event: string, { input, digest, message = '' }: RecordedFold): FoldInput | undefined {
   switch (event) {
     case 'end_of_input':
       return { end: 'eof' };

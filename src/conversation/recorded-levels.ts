@@ -14,6 +14,7 @@ import {
   type TransactionSnapshot,
 } from '../../machines/index.js';
 import type { RecordedEffect } from '../contract/journal.js';
+import type { Numbers } from './step-recorder.js';
 
 export class RecordedLevels {
   /** Of the transactional part as it is shown. */
@@ -28,12 +29,12 @@ export class RecordedLevels {
   #bases: { readonly version: number; readonly transaction: number }[] = [];
   #owner = 0;
 
-  /** `rules`: those under which transactions are opened. The three numbers: where the life begins. */
-  constructor(rules: TransactionContext, version: number, lastVersion: number, lastTransaction: number) {
+  /** `rules`: those under which transactions are opened. `start`: where the life begins. */
+  constructor(rules: TransactionContext, start: Numbers) {
     this.#rules = rules;
-    this.version = version;
-    this.lastVersion = lastVersion;
-    this.lastTransaction = lastTransaction;
+    this.version = start.version;
+    this.lastVersion = start.lastVersion;
+    this.lastTransaction = start.lastTransaction;
   }
 
   /** Of what is committed. */

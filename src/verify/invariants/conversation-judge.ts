@@ -29,6 +29,7 @@ export class ConversationJudge {
 
   /** Takes a group, and gives what it breaks. */
   take({ steps, isCutOff }: ConversationGroup): readonly Breach[] {
+    const isHalted = steps.some(({ transaction, event }) => transaction === undefined && event === 'halted');
     for (let index = 0; index < steps.length; ) {
       let next = index + 1;
       while (steps[next]?.transaction !== undefined) next++;
@@ -37,7 +38,7 @@ export class ConversationJudge {
         // of a group whose first record is missing: there is nothing to hold them against
         breaches.step = index;
         breaches.add('structure', `transaction ${first.transaction} moves, and its conversation has taken nothing`);
-      } else new Turn(this.facts, steps, index, next).take(!isCutOff || next < steps.length);
+      } else new Turn(this.facts, steps, index, next, isHalted).take(!isCutOff || next < steps.length);
       index = next;
     }
     return breaches.take();
@@ -63,9 +64,17 @@ class Turn {
   readonly #own: ConversationStep;
   readonly #place: number;
   readonly #until: number;
+  readonly #isHalted: boolean;
   #next: number;
 
-  constructor(facts: ConversationFacts, steps: readonly ConversationStep[], place: number, until: number) {
+  constructor(
+    facts: ConversationFacts,
+    steps: readonly ConversationStep[],
+    place: number,
+    until: number,
+    isHalted: boolean,
+  ) {
+    this.#isHalted = isHalted;
     this.#facts = facts;
     this.#steps = steps;
     this.#own = steps[place] as ConversationStep;
@@ -91,7 +100,8 @@ class Turn {
     if (isWhole && own.version !== facts.version) {
       breaches.add('structure', `version ${own.version} is said to stand, and its steps lead to ${facts.version}`);
     }
-    takeRequest(facts, own, isWhole, breaches);
+    // what a strict stream fails of has moved it nowhere
+    takeRequest(facts, own, isWhole, this.#isHalted && own.event !== 'halted', breaches);
   }
 
   /** Moves the transactions that an effect of the conversation speaks of. */

@@ -26,11 +26,12 @@ const ends: ReadonlySet<string> = new Set([
   'halted',
 ]);
 
-/** A step of a conversation, its transactions taken. */
+/** A step of a conversation, its transactions taken. `isUndone`: a strict stream failed of it, and it moved nothing. */
 export function takeRequest(
   facts: ConversationFacts,
   step: ConversationStep,
   isWhole: boolean,
+  isUndone: boolean,
   breaches: Breaches,
 ): void {
   const { event, from, to, did, stream: number } = step;
@@ -55,7 +56,7 @@ export function takeRequest(
   if (from !== stream.phase) {
     breaches.add('structure', `the stream is said to have been ${from || 'nowhere'}, and was ${stream.phase}`);
   }
-  if (ends.has(event) && !hasEnded) breaches.add('C4', `${event} leaves the request ${to}`);
+  if (ends.has(event) && !hasEnded && !isUndone) breaches.add('C4', `${event} leaves the request ${to}`);
   if (hadEnded && !hasEnded && !starts)
     breaches.add('C4', `a request that is ${from} is ${to} again, and no init began it`);
   const due = hasEnded && !hadEnded ? 1 : 0;
