@@ -1,3 +1,4 @@
 export * from './codec/index.js';
+export * from './compaction.js';
 export * from './digest.js';
 export * from './memory-journal.js';

@@ -45,7 +45,7 @@ export class WriterLock {
   readonly #self: Holder;
   readonly #file: FileHandle;
   readonly #beats: NodeJS.Timeout;
-  #lastBeat = performance.now();
+  #lastBeat = Date.now();
 
   private constructor(path: string, journal: string, self: Holder, file: FileHandle) {
     this.#path = path;
@@ -81,7 +81,9 @@ export class WriterLock {
 
   /** Whether it may have been lost without our seeing it. */
   get isOverdue(): boolean {
-    return performance.now() - this.#lastBeat > leaseMs / 2;
+    const since = Date.now() - this.#lastBeat;
+    // a clock that was set back says nothing
+    return since > leaseMs / 2 || since < 0;
   }
 
   /** @throws {JournalLockedError} when another has taken the lock */
@@ -102,7 +104,7 @@ export class WriterLock {
   #beat(): void {
     this.#file.write(textOf(this.#self), 0).then(
       () => {
-        this.#lastBeat = performance.now();
+        this.#lastBeat = Date.now();
       },
       // no sign was given: the lock is overdue then, and looked at before the next write
       () => {},

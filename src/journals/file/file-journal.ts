@@ -9,28 +9,21 @@
  *     in a durable journal, would survive a power cut.
  * G3. Nothing is written behind an error: after the first one every flush rejects
  *     and every append throws. What was flushed before is safe.
- * G4. What waits is bounded by `maxBufferedBytes`; an append beyond it is an
- *     error like any other.
+ * G4. What waits is bounded by `maxBufferedBytes`: an append beyond it is
+ *     refused, and what waits is written all the same.
  * G5. Nothing is written behind damage, and a torn tail is cut off before the
  *     first write.
  */
-import { JournalClosedError, JournalFailedError } from '../../contract/errors.js';
+import { isCommitpointError, JournalClosedError, JournalFailedError } from '../../contract/errors.js';
 import type { Journal, JournalEntry, JournalRecord, PayloadPolicy } from '../../contract/journal.js';
 import { ByteSink } from '../../journal/codec/byte-sink.js';
+import { type Compaction, CompactionRule, type CompactOptions } from '../../journal/compaction.js';
 import type { WriterLock } from '../writer-lock.js';
+import { Cancelled, FileCompaction, makingOf } from './compact-file.js';
 import { type Disk, type DiskFile, writeAll } from './disk.js';
 import { writeFrame } from './format.js';
-import { recordsOf } from './record-stream.js';
-
-/** What {@link fileJournal} takes. */
-export interface FileJournalOptions {
-  /** Default `hash`. */
-  readonly payloads?: PayloadPolicy;
-  /** Whether `flush` waits for the disk, and so survives a power cut; without, for the system only. Default `true`. */
-  readonly durable?: boolean;
-  /** How much may wait to be written, in bytes; an append beyond it fails. Default 64 MiB. */
-  readonly maxBufferedBytes?: number;
-}
+import type { FileJournalOptions } from './options.js';
+import { openToRead, type Readable, recordsOf } from './record-stream.js';
 
 /** Where a file stands when it is opened to be written. */
 export interface OpenedFile {
@@ -64,6 +57,8 @@ export class FileJournal implements Journal {
   readonly #lock: WriterLock;
   #file: DiskFile;
   #end: number;
+  /** Nothing was written since the last sync. */
+  #isSynced = true;
   #seq: number;
   /** What waits, and what is on its way. */
   #waiting = new ByteSink(lingerBytes);
@@ -73,6 +68,8 @@ export class FileJournal implements Journal {
   #isScheduled = false;
   /** Set while the file is used by one who must be alone with it. */
   #turn: Promise<void> = Promise.resolve();
+  /** One compaction after another. */
+  #compacting: Promise<void> = Promise.resolve();
   #failure: JournalFailedError | undefined;
   #isFailureTold = false;
   #closing: Promise<void> | undefined;
@@ -94,8 +91,12 @@ export class FileJournal implements Journal {
     if (this.#failure !== undefined) throw this.#told(this.#failure);
     const seq = this.#seq + 1;
     const sink = this.#waiting;
+    const before = sink.length;
     writeFrame(sink, seq, entry);
-    if (sink.length > this.#maxBufferedBytes) throw this.#told(this.#fail(new TooMuchWaits(this.#maxBufferedBytes)));
+    if (sink.length > this.#maxBufferedBytes) {
+      sink.length = before;
+      throw new JournalFailedError(this.path, new TooMuchWaits(this.#maxBufferedBytes));
+    }
     this.#seq = seq;
     if (this.#isScheduled) return seq;
     if (sink.length > lingerBytes) this.#schedule();
@@ -112,7 +113,21 @@ export class FileJournal implements Journal {
   }
 
   read(): AsyncIterableIterator<JournalRecord> {
-    return recordsOf(this.path, this.#disk, () => this.#written());
+    return recordsOf(this.path, () => this.#openToRead());
+  }
+
+  /**
+   * Drops what belongs to sessions that have ended: docs/design/journal.md, *Compaction*. Records are appended and flushed
+   * meanwhile, but for a moment at the end, when they wait. A crash leaves the journal as it was, or as it will be.
+   *
+   * @throws (rejects) {@link JournalFailedError} when the new file cannot be written, {@link JournalDamagedError} when the old one
+   *   cannot be read: the journal is as it was; {@link JournalClosedError} when it is closed before the end
+   */
+  compact(options?: CompactOptions): Promise<Compaction> {
+    if (this.#closing !== undefined) return Promise.reject(new JournalClosedError());
+    const compaction = this.#compacting.then(() => this.#compact(new CompactionRule(options)));
+    this.#compacting = compaction.then(ignore, ignore);
+    return compaction;
   }
 
   /**
@@ -130,12 +145,12 @@ export class FileJournal implements Journal {
   }
 
   async #close(): Promise<void> {
+    // it sees that it is not wanted any more, and takes its file away
+    await this.#compacting;
     await this.#alone(() => this.#writeGroup(true));
-    try {
-      await this.#file.close();
-    } finally {
-      await this.#lock.release();
-    }
+    const fail = (thrown: unknown) => void this.#fail(thrown);
+    await this.#file.close().catch(fail);
+    await this.#lock.release().catch(fail);
     if (this.#failure !== undefined && !this.#isFailureTold) throw this.#told(this.#failure);
   }
 
@@ -154,10 +169,7 @@ export class FileJournal implements Journal {
   /** Runs `task` when all that had the file before is done with it. */
   #alone<Result>(task: () => Promise<Result>): Promise<Result> {
     const result = this.#turn.then(task);
-    this.#turn = result.then(
-      () => {},
-      () => {},
-    );
+    this.#turn = result.then(ignore, ignore);
     return result;
   }
 
@@ -177,8 +189,12 @@ export class FileJournal implements Journal {
       if (group.length > 0) {
         await writeAll(this.#file, group.bytes, 0, group.length, this.#end);
         this.#end += group.length;
+        this.#isSynced = false;
       }
-      if (this.durable && (waiters.length > 0 || isLast)) await this.#file.sync();
+      if (this.durable && !this.#isSynced && (waiters.length > 0 || isLast)) {
+        await this.#file.sync();
+        this.#isSynced = true;
+      }
     } catch (thrown) {
       this.#fail(thrown);
       this.#refuse(waiters);
@@ -189,13 +205,59 @@ export class FileJournal implements Journal {
     for (const { resolve } of waiters) resolve();
   }
 
-  /** All that was appended is in the file, as far as it ever gets there. */
-  #written(): Promise<number | undefined> {
-    if (this.#closing !== undefined) return this.#closing.then(noBound, noBound);
+  /** With all that was appended in the file, as far as it ever gets there. */
+  #openToRead(): Promise<Readable> {
+    // closed: another may write it now
+    if (this.#closing !== undefined) {
+      const open = () => openToRead(this.path, this.#disk);
+      return this.#closing.then(open, open);
+    }
     return this.#alone(async () => {
       if (this.#failure === undefined) await this.#writeGroup(false);
-      return this.#end;
+      const { file } = await openToRead(this.path, this.#disk);
+      return { file, bound: this.#end };
     });
+  }
+
+  async #compact(rule: CompactionRule): Promise<Compaction> {
+    const making = makingOf(this.path);
+    const opened: DiskFile[] = [];
+    try {
+      const { file: from, bound } = await this.#openToRead();
+      opened.push(from);
+      const to = await this.#disk.open(making, 'create');
+      if (to === undefined) throw new NotMade();
+      opened.push(to);
+      const copy = new FileCompaction(from, this.path, to, rule, () => this.#closing !== undefined);
+      await copy.look(bound);
+      await copy.copy(bound);
+      return await this.#alone(async () => {
+        const bytesBefore = this.#end;
+        if (this.#failure !== undefined) throw this.#failure;
+        if (this.#lock.isOverdue) await this.#lock.assertHeld();
+        // what was written meanwhile
+        await copy.copy(bytesBefore);
+        await to.sync();
+        await this.#disk.rename(making, this.path);
+        opened[opened.indexOf(to)] = this.#file;
+        this.#file = to;
+        this.#isSynced = true;
+        this.#end = copy.end;
+        try {
+          await this.#disk.syncFolder(this.path);
+        } catch (thrown) {
+          // a power cut may bring back the old file, and what is written from now on is not in it
+          throw this.#fail(thrown);
+        }
+        return { kept: copy.kept, dropped: copy.dropped, bytesBefore, bytesAfter: copy.end };
+      });
+    } catch (thrown) {
+      if (this.#failure === undefined) await this.#disk.remove(making).catch(ignore);
+      if (thrown instanceof Cancelled) throw new JournalClosedError();
+      throw isCommitpointError(thrown) ? thrown : new JournalFailedError(making, thrown);
+    } finally {
+      for (const file of opened) await file.close().catch(ignore);
+    }
   }
 
   #fail(cause: unknown): JournalFailedError {
@@ -220,7 +282,14 @@ export class FileJournal implements Journal {
   }
 }
 
-const noBound = () => undefined;
+const ignore = () => {};
+
+class NotMade extends Error {
+  override readonly name = 'NotMade';
+  constructor() {
+    super('the file was not made');
+  }
+}
 
 class TooMuchWaits extends Error {
   override readonly name = 'TooMuchWaits';

@@ -32,8 +32,8 @@ export class FrameReader {
   lastSeq = 0;
   readonly #file: DiskFile;
   readonly #where: string;
-  /** Nothing at or behind it is read. */
-  readonly #bound: number;
+  /** Nothing at or behind it is read. It may be moved on, and more is there. */
+  bound: number;
   readonly #decoder = new RecordDecoder();
   #bytes = new Uint8Array(pieceSize);
   #view = new DataView(this.#bytes.buffer);
@@ -47,7 +47,7 @@ export class FrameReader {
   constructor(file: DiskFile, where: string, bound = Number.POSITIVE_INFINITY) {
     this.#file = file;
     this.#where = where;
-    this.#bound = bound;
+    this.bound = bound;
   }
 
   /** @throws {JournalFormatError} when the file is no journal that can be read */
@@ -68,6 +68,7 @@ export class FrameReader {
    * @throws {JournalDamagedError}
    */
   async next(take: FrameTaker): Promise<boolean> {
+    this.#isDone = false;
     while (!this.#isDone) {
       if (this.#damage !== undefined) throw this.#damage;
       if (this.#takeWhole(take)) return true;
@@ -153,7 +154,7 @@ export class FrameReader {
   }
 
   async #size(): Promise<number> {
-    return Math.min(await this.#file.size(), this.#bound);
+    return Math.min(await this.#file.size(), this.bound);
   }
 
   /** Makes `room` for bytes from {@link soundEnd} on, and reads into what is free of it. */

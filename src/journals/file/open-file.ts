@@ -1,13 +1,15 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { InvalidInputError, isCommitpointError, JournalFailedError } from '../../contract/errors.js';
+import { isCommitpointError, JournalFailedError } from '../../contract/errors.js';
 import type { JournalRecord } from '../../contract/journal.js';
 import { WriterLock } from '../writer-lock.js';
+import { makingOf } from './compact-file.js';
 import { type Disk, type DiskFile, nodeDisk, writeAll } from './disk.js';
-import { FileJournal, type FileJournalOptions, type OpenedFile } from './file-journal.js';
-import { header, longestRecord } from './format.js';
+import { FileJournal, type OpenedFile } from './file-journal.js';
+import { header } from './format.js';
 import { FrameReader } from './frame-reader.js';
-import { recordsOf } from './record-stream.js';
+import { assertOptions, type FileJournalOptions } from './options.js';
+import { openToRead, recordsOf } from './record-stream.js';
 
 /**
  * Opens a journal in a file, or makes one, to write it. It is read through once: a torn tail is cut off, and `seq` goes on. Its
@@ -51,11 +53,11 @@ export async function openFileJournal(path: string, options: FileJournalOptions,
  *   cannot be opened
  */
 export function readJournalFile(path: string): AsyncIterableIterator<JournalRecord> {
-  return recordsOf(path, nodeDisk, async () => undefined);
+  return recordsOf(path, () => openToRead(path, nodeDisk));
 }
 
 async function openFile(path: string, disk: Disk, lock: WriterLock): Promise<OpenedFile> {
-  const making = `${path}.making`;
+  const making = makingOf(path);
   // of a crash while it was made, or made smaller
   await disk.remove(making);
   const found = await disk.open(path, 'write');
@@ -97,19 +99,6 @@ async function realPathOf(path: string): Promise<string> {
     return await realpath(path);
   } catch {
     return join(await realpath(dirname(path)), basename(path));
-  }
-}
-
-function assertOptions({ payloads, durable, maxBufferedBytes }: FileJournalOptions): void {
-  if (payloads !== undefined && !['keep', 'hash', 'omit'].includes(payloads)) {
-    throw new InvalidInputError('option payloads', 'keep, hash or omit', payloads);
-  }
-  if (durable !== undefined && typeof durable !== 'boolean') {
-    throw new InvalidInputError('option durable', 'true or false', durable);
-  }
-  if (maxBufferedBytes === undefined) return;
-  if (!Number.isInteger(maxBufferedBytes) || maxBufferedBytes < 1 || maxBufferedBytes > longestRecord) {
-    throw new InvalidInputError('option maxBufferedBytes', `an integer from 1 to ${longestRecord}`, maxBufferedBytes);
   }
 }
 

@@ -1,25 +1,40 @@
-import { UnreadableFileError } from '../../contract/errors.js';
+import { isCommitpointError, UnreadableFileError } from '../../contract/errors.js';
 import type { JournalRecord } from '../../contract/journal.js';
 import type { Disk, DiskFile } from './disk.js';
 import { FrameReader } from './frame-reader.js';
 
+/** A file that is open to be read, and where to stop, in bytes. */
+export interface Readable {
+  readonly file: DiskFile;
+  readonly bound: number;
+}
+
+/** The records of a file, one after another. `path` is its name in errors; `open` is called once, when the first is asked for. */
+export function recordsOf(path: string, open: () => Promise<Readable>): AsyncIterableIterator<JournalRecord> {
+  return new RecordStream(path, open);
+}
+
 /**
- * The records of a file, one after another. `ready` is waited for first; it gives where to stop, in bytes, or `undefined` where the
- * end of the file is meant, as it is then.
+ * Opens a file to be read as far as it is there now.
+ *
+ * @throws {UnreadableFileError}
  */
-export function recordsOf(
-  path: string,
-  disk: Disk,
-  ready: () => Promise<number | undefined>,
-): AsyncIterableIterator<JournalRecord> {
-  return new RecordStream(path, disk, ready);
+export async function openToRead(path: string, disk: Disk): Promise<Readable> {
+  let file: DiskFile | undefined;
+  try {
+    file = await disk.open(path, 'read');
+    if (file !== undefined) return { file, bound: await file.size() };
+  } catch (thrown) {
+    await file?.close();
+    throw new UnreadableFileError(path, thrown);
+  }
+  throw new UnreadableFileError(path, 'there is no such file');
 }
 
 /** An iterator by hand: a generator costs three times as much for each record. */
 class RecordStream implements AsyncIterableIterator<JournalRecord> {
   readonly #path: string;
-  readonly #disk: Disk;
-  readonly #ready: () => Promise<number | undefined>;
+  readonly #begin: () => Promise<Readable>;
   #records: JournalRecord[] = [];
   #next = 0;
   #file: DiskFile | undefined;
@@ -29,10 +44,9 @@ class RecordStream implements AsyncIterableIterator<JournalRecord> {
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, disk: Disk, ready: () => Promise<number | undefined>) {
+  constructor(path: string, begin: () => Promise<Readable>) {
     this.#path = path;
-    this.#disk = disk;
-    this.#ready = ready;
+    this.#begin = begin;
   }
 
   [Symbol.asyncIterator](): this {
@@ -74,16 +88,16 @@ class RecordStream implements AsyncIterableIterator<JournalRecord> {
       }
     } catch (thrown) {
       await this.#finish();
-      throw thrown;
+      throw isCommitpointError(thrown) ? thrown : new UnreadableFileError(this.#path, thrown);
     } finally {
       this.#waiting--;
     }
   }
 
   async #open(): Promise<FrameReader> {
-    const bound = await this.#ready();
-    this.#file = await openToRead(this.#path, this.#disk);
-    const reader = new FrameReader(this.#file, this.#path, bound ?? (await this.#file.size()));
+    const { file, bound } = await this.#begin();
+    this.#file = file;
+    const reader = new FrameReader(file, this.#path, bound);
     await reader.open();
     return reader;
   }
@@ -98,14 +112,3 @@ class RecordStream implements AsyncIterableIterator<JournalRecord> {
 }
 
 const ignore = () => {};
-
-async function openToRead(path: string, disk: Disk): Promise<DiskFile> {
-  let file: DiskFile | undefined;
-  try {
-    file = await disk.open(path, 'read');
-  } catch (thrown) {
-    throw new UnreadableFileError(path, thrown);
-  }
-  if (file === undefined) throw new UnreadableFileError(path, 'there is no such file');
-  return file;
-}
