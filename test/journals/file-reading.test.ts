@@ -2,6 +2,8 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RecordedEffect } from '../../src/contract/journal.js';
+import { digestOf } from '../../src/journal/index.js';
 import { fileJournal, readJournalFile } from '../../src/journals/file/index.js';
 import { entry } from '../journal/records.js';
 import { collect, recordsOf } from './contract.js';
@@ -14,6 +16,10 @@ beforeEach(async () => {
   path = join(folder, 'run.journal');
 });
 afterEach(() => removeFolder(folder));
+
+/** With a digest for a payload, which takes long to compare by its bytes. */
+const shown = (did: readonly RecordedEffect[] = []) =>
+  did.map(({ payload, ...rest }) => (payload === undefined ? rest : { ...rest, of: digestOf(payload) }));
 
 describe('what is no journal', () => {
   test.each([
@@ -66,8 +72,10 @@ describe('reading', () => {
     await journal.close();
     let seq = 0;
     for await (const record of readJournalFile(path)) {
-      if (seq % 100 === 0 || seq % 5_006 < 7) expect(record).toEqual({ seq: seq + 1, ...entries[seq] });
-      seq++;
+      const { did, ...rest } = record;
+      const expected = entries[seq++];
+      if (seq % 100 !== 0 && seq % 5_006 > 7) continue;
+      expect({ ...rest, did: shown(did) }).toEqual({ seq, ...expected, did: shown(expected?.did) });
     }
     expect(seq).toBe(entries.length);
     const again = await fileJournal(path);
