@@ -25,11 +25,15 @@ class Tally {
   crashes = 0;
   records = 0;
   cutOff = 0;
+  told = 0;
+  ran = 0;
   readonly outcomes = new Map<string, number>();
   readonly states = new Map<string, number>();
   readonly notices = new Map<string, number>();
 
-  add({ calls, records, cutOff }: Found): void {
+  add({ calls, records, cutOff, told, ran }: Found): void {
+    this.told += told;
+    this.ran += ran;
     this.crashes++;
     this.records += records;
     if (cutOff > 0) this.cutOff++;
@@ -46,6 +50,7 @@ class Tally {
       `${this.crashes} crashes, ${this.cutOff} of them with a power cut; ${this.records} records (seed ${seed})`,
       `  outcomes: ${words(this.outcomes)}`,
       `  states:   ${words(this.states)}`,
+      `  commits told of ${this.told}, effects of the host that ran ${this.ran}`,
       `  notices:  ${words(this.notices)}`,
     ].join('\n');
   }
@@ -80,13 +85,12 @@ test(`${crashes} processes, killed at random instants`, { timeout: 20_000 + cras
   for (const state of ['awaiting_approval', 'executing', 'publishing', 'abandoned.draining']) {
     expect(tally.states.get(state) ?? 0, `calls in ${state}`).toBeGreaterThan(0);
   }
+  expect(tally.ran, 'effects of commits').toBeGreaterThan(crashes);
   expect(tally.notices.get('given') ?? 0, 'notices').toBeGreaterThan(crashes / 4);
 });
 
 describe('a process that is killed at a commit point', () => {
-  const points = intents
-    .filter((intent) => intent !== 'commit')
-    .flatMap((intent) => places.map((place) => ({ intent, place })));
+  const points = intents.flatMap((intent) => places.map((place) => ({ intent, place })));
 
   test.each(points)('$intent, $place', async ({ intent, place }) => {
     const stopAt = { intent, place, nth: 3 };

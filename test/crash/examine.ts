@@ -2,13 +2,23 @@
 import { stat, truncate } from 'node:fs/promises';
 import type { JournalRecord } from '../../src/contract/journal.js';
 import type { Tool } from '../../src/contract/tool.js';
+import type { RecoveredConversation } from '../../src/conversation/index.js';
 import { type FileJournal, fileJournal } from '../../src/journals/file/index.js';
-import { defineTool, type RecoveredCall, type Recovery, recover, startSession } from '../../src/runtime/index.js';
+import {
+  createConversation,
+  defineTool,
+  type RecoveredCall,
+  type Recovery,
+  recover,
+  startSession,
+} from '../../src/runtime/index.js';
 import { scriptedProvider } from '../../src/testing/index.js';
 import { verify } from '../../src/verify/verify.js';
+import { actions, begin, commit, done, init, task } from '../conversation/events.js';
 import { untruthsOf } from '../runtime/recover/truth.js';
 import type { Remains } from './program.js';
 import { readSideEffects, type World } from './side-effects.js';
+import { brokenTransactions } from './wholeness.js';
 
 /** What an examination has found. */
 export interface Found {
@@ -16,6 +26,9 @@ export interface Found {
   readonly wrong: readonly string[];
   readonly records: number;
   readonly calls: readonly RecoveredCall[];
+  /** How many transactions the host was told of, and how many effects of the host ran. */
+  readonly told: number;
+  readonly ran: number;
   /** How much of the journal was cut off, as a power cut would. */
   readonly cutOff: number;
 }
@@ -24,7 +37,7 @@ export interface Found {
  * Recovers the journal of a process that was killed, holds what is said to what was done, recovers it again, and goes on with it.
  * `cut`: of the bytes that were not durable, the share that a power cut takes.
  */
-export async function examine({ journal: path, effects }: Remains, cut = 0): Promise<Found> {
+export async function examine({ seed, journal: path, effects }: Remains, cut = 0): Promise<Found> {
   const wrong: string[] = [];
   const world = await readSideEffects(effects);
   const cutOff = await cutPower(path, world.durable, cut);
@@ -35,14 +48,26 @@ export async function examine({ journal: path, effects }: Remains, cut = 0): Pro
     const { tools, told } = listeners(records);
     const recovery = await recover(journal, { tools, calls: 'all' });
     wrong.push(...untrue(recovery, world), ...falselyTold(recovery, told));
+    wrong.push(...brokenTransactions(seed, recovery.conversations, world));
     wrong.push(...(await faultsIn(journal, 'recovered')));
     told.clear();
     const again = await recover(journal, { tools, calls: 'all' });
     if (told.size > 0) wrong.push(`a second recovery tells ${[...told.keys()].join()} again`);
     if (saidBy(again) !== saidBy(recovery)) wrong.push('a second recovery says something else');
-    await goOn(journal);
+    await goOn(journal, again.conversations);
+    const { conversations } = await recover(journal, { tools });
+    for (const { id, state } of conversations) {
+      if (!state?.conversation.tasks.has('next')) wrong.push(`${id}: what was committed after the recovery is gone`);
+    }
     wrong.push(...(await faultsIn(journal, 'gone on with')));
-    return { wrong, records: records.length, calls: recovery.calls, cutOff };
+    return {
+      wrong,
+      records: records.length,
+      calls: recovery.calls,
+      told: world.told.size,
+      ran: world.ran.length,
+      cutOff,
+    };
   } finally {
     await journal.close();
   }
@@ -123,7 +148,16 @@ function saidBy({ calls }: Recovery): string {
 }
 
 /** The next run, on the same journal. */
-async function goOn(journal: FileJournal): Promise<void> {
+async function goOn(journal: FileJournal, conversations: readonly RecoveredConversation[]): Promise<void> {
+  for (const from of conversations) {
+    const conversation = createConversation({ from, journal });
+    conversation.apply(init('con', 'next'));
+    const root = conversation.state.rootTaskId;
+    conversation.apply(actions(begin, task('next', root), commit));
+    conversation.apply(done);
+    await conversation.flush();
+    conversation.close();
+  }
   const far = scriptedProvider();
   const tool = defineTool({ name: 'next', description: '', input: {}, execute: () => 'done' });
   const session = await startSession({ provider: far, tools: [tool], connect: { model: 'scripted' }, journal });

@@ -25,6 +25,7 @@ export async function openWorkshop(): Promise<Workshop> {
 
 /** What was there when a process was gone. */
 export interface Remains {
+  readonly seed: number;
   readonly journal: string;
   readonly effects: string;
   /** `here` where it was killed at the point that it was told to stop at. */
@@ -57,7 +58,7 @@ export async function runAndKill(
   const { code, signal } = await endOf(child);
   clearTimeout(timer);
   if (signal !== 'SIGKILL' || printed.length > 0) throw new ChildFailed(code, printed.join(''));
-  return { journal, effects, said };
+  return { seed, journal, effects, said };
 }
 
 function endOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {

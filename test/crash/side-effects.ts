@@ -13,8 +13,8 @@ export type SideEffect =
   | { readonly what: 'late'; readonly session: string; readonly call: string; readonly status: string }
   /** `changes$` told of a commit. */
   | { readonly what: 'told'; readonly transaction: number }
-  /** An effect of the host ran that belongs to an action of a transaction. */
-  | { readonly what: 'ran'; readonly transaction: number; readonly action: number }
+  /** An effect of the host ran that belongs to an action about a message of a transaction. */
+  | { readonly what: 'ran'; readonly transaction: number; readonly message: number }
   | { readonly what: 'durable'; readonly bytes: number };
 
 /** All of it, in order of what it is about. */
@@ -23,8 +23,8 @@ export interface World {
   readonly sessions: ReadonlyMap<string, ReadonlyMap<string, Facts>>;
   /** Transactions of which the host was told that they are committed. */
   readonly told: ReadonlySet<number>;
-  /** Effects of the host that ran, as TRANSACTION/ACTION, as often as they did. */
-  readonly ran: readonly { readonly transaction: number; readonly action: number }[];
+  /** Effects of the host that ran, as often as they did. */
+  readonly ran: readonly { readonly transaction: number; readonly message: number }[];
   /** How long the journal is at least, whatever a power cut takes. */
   readonly durable: number;
   /** Notices of the run that said `unknown`, which only a recovery may. */
@@ -34,7 +34,7 @@ export interface World {
 export async function readSideEffects(path: string): Promise<World> {
   const sessions = new Map<string, Map<string, Facts>>();
   const told = new Set<number>();
-  const ran: { transaction: number; action: number }[] = [];
+  const ran: { transaction: number; message: number }[] = [];
   const strange: string[] = [];
   let durable = 0;
   const change = (session: string, call: string, changed: (facts: Facts) => Partial<Facts>) => {
@@ -70,7 +70,7 @@ export async function readSideEffects(path: string): Promise<World> {
         told.add(effect.transaction);
         break;
       case 'ran':
-        ran.push({ transaction: effect.transaction, action: effect.action });
+        ran.push({ transaction: effect.transaction, message: effect.message });
         break;
       case 'durable':
         durable = Math.max(durable, effect.bytes);
