@@ -92,7 +92,7 @@ class Turn {
       this.#moveBy(act);
       breaches.step = this.#place;
       takeVersion(facts, act, stood, breaches);
-      takeEffect(facts, act, own.stream, breaches);
+      takeEffect(facts, act, own.stream, isWhole, breaches);
     }
     while (this.#next < this.#until) this.#move();
     breaches.step = this.#place;

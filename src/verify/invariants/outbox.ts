@@ -15,17 +15,27 @@ function placeOf({ detail = '' }: Act, stream: number): string {
   return stream === 0 ? detail : `${detail} of stream ${stream}`;
 }
 
-/** What the conversation itself says of an effect of the host. */
-export function takeEffect(facts: ConversationFacts, act: Act, stream: number, breaches: Breaches): void {
+/**
+ * What the conversation itself says of an effect of the host. `isWhole`: no record of a transaction's begin or end can be missing
+ * behind it.
+ */
+export function takeEffect(
+  facts: ConversationFacts,
+  act: Act,
+  stream: number,
+  isWhole: boolean,
+  breaches: Breaches,
+): void {
   const place = placeOf(act, stream);
   switch (act.effect) {
     case 'holdEffect':
-      if (facts.levels.length === 0)
+      if (isWhole && facts.levels.length === 0)
         breaches.add('C7', `effect ${place} waits for a commit, and no transaction is open`);
       facts.held = [...facts.held, { place, level: facts.levels.length }];
       break;
     case 'releaseEffect':
-      if (facts.levels.length > 0) breaches.add('C7', `effect ${place} is released while a transaction is open`);
+      if (isWhole && facts.levels.length > 0)
+        breaches.add('C7', `effect ${place} is released while a transaction is open`);
       facts.released = [...facts.released, place];
       break;
     case 'dropEffect':
