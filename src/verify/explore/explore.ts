@@ -11,7 +11,9 @@ import { retrace } from './session/path.js';
 import { playScenario } from './session/player.js';
 import { scenarioOf } from './session/scenario-of.js';
 import { SessionSystem } from './session/system.js';
-import { type Bounds, type Progress, walk } from './walk.js';
+import { judgeStream, printStreamScenario, type StreamScenario, streamScenarioOf } from './stream/scenario.js';
+import { type StreamExploration, StreamSystem } from './stream/system.js';
+import { type Bounds, type Finding, type Progress, walk } from './walk.js';
 
 /** How far to go. */
 export interface ExplorationBounds {
@@ -54,14 +56,27 @@ export interface Explored<Told = Scenario> {
 }
 
 /**
- * Walks through everything that can happen to a session and its calls, or takes
- * the steps of one scenario and judges them.
+ * Walks through everything that can happen to a session and its calls, or with `stream` to a response stream and its
+ * transactions; or takes the steps of one scenario and judges them.
  *
  * @throws {InvalidInputError} for options that there are not
  * @throws {ScenarioError} at a step of the scenario that is impossible where it stands
  */
-export function explore(options: Exploration | { readonly scenario: Scenario } = {}): Explored {
-  return 'scenario' in options ? judged(options.scenario) : explored(options);
+export function explore(
+  options: ({ readonly stream: StreamExploration } & ExplorationBounds) | { readonly scenario: StreamScenario },
+): Explored<StreamScenario>;
+export function explore(options?: Exploration | { readonly scenario: Scenario }): Explored;
+export function explore(
+  options:
+    | Exploration
+    | ({ readonly stream: StreamExploration } & ExplorationBounds)
+    | { readonly scenario: Scenario | StreamScenario } = {},
+): Explored | Explored<StreamScenario> {
+  if ('scenario' in options) {
+    const { scenario } = options;
+    return 'lines' in scenario ? judgedStream(scenario) : judged(scenario);
+  }
+  return 'stream' in options ? exploredStream(options.stream, options) : explored(options);
 }
 
 /** The bounds of a walk. @throws {InvalidInputError} */
@@ -99,10 +114,28 @@ function commentOn({ slowValidation = false }: Exploration, length: number): str
 
 function judged(scenario: Scenario): Explored {
   const { steps, findings } = playScenario(scenario, scenario.title);
-  const violations = new Map<string, Violation>();
+  return inARow(steps, findings, scenario, printScenario(scenario));
+}
+
+function exploredStream(stream: StreamExploration, bounds: ExplorationBounds): Explored<StreamScenario> {
+  const system = new StreamSystem(stream);
+  const { states, transitions, depth, complete, found } = walk(system, boundsOf(bounds), bounds.onProgress);
+  const violations = found.map(({ invariant, what, path }): Violation<StreamScenario> => {
+    const scenario = streamScenarioOf(system, path, `${invariant}: ${what}`);
+    return { invariant, what, scenario, file: printStreamScenario(scenario) };
+  });
+  return { states, transitions, depth, complete, violations };
+}
+
+function judgedStream(scenario: StreamScenario): Explored<StreamScenario> {
+  return inARow(scenario.lines.length, judgeStream(scenario), scenario, printStreamScenario(scenario));
+}
+
+/** One path, and nothing beside it. */
+function inARow<Told>(steps: number, findings: readonly Finding[], scenario: Told, file: string): Explored<Told> {
+  const violations = new Map<string, Violation<Told>>();
   for (const { invariant, what } of findings) {
-    if (violations.has(invariant)) continue;
-    violations.set(invariant, { invariant, what, scenario, file: printScenario(scenario) });
+    if (!violations.has(invariant)) violations.set(invariant, { invariant, what, scenario, file });
   }
   return { states: steps + 1, transitions: steps, depth: steps, complete: true, violations: [...violations.values()] };
 }

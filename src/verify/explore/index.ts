@@ -14,4 +14,7 @@ export {
   hostAlphabet,
   type SessionExploration,
 } from './session/bounds.js';
+export { type StreamWord, streamAlphabet } from './stream/inputs.js';
+export type { StreamScenario } from './stream/scenario.js';
+export type { StreamExploration } from './stream/system.js';
 export type { Progress } from './walk.js';

@@ -20,6 +20,7 @@ import {
   transactionEvents,
   transactionStepper,
 } from '../../../../machines/index.js';
+import { Tree } from '../../../../src/conversation/tree.js';
 
 /** The table of a machine, to be written to. */
 // biome-ignore lint/suspicious/noExplicitAny: a table is edited at places that no type knows
@@ -28,7 +29,9 @@ export type Table = any;
 /** A mistake that somebody could have made. */
 export type Mistake =
   | { readonly in: 'tool-invocation' | 'session' | 'response-stream' | 'transaction'; edit(table: Table): void }
-  | { readonly in: 'coordination'; take: FaultyTake };
+  | { readonly in: 'coordination'; take: FaultyTake }
+  /** A message is added in place. */
+  | { readonly in: 'tree' };
 
 /** Stands in for `Coordination.take`; `sound` is the shipped one. */
 export type FaultyTake = (
@@ -57,6 +60,8 @@ function make(mistake: Mistake): () => void {
   switch (mistake.in) {
     case 'coordination':
       return patchedTake(mistake.take);
+    case 'tree':
+      return changedInPlace();
     case 'session':
       return edited(sessionStepper, sessionEvents, mistake.edit);
     case 'tool-invocation':
@@ -76,6 +81,17 @@ function patchedTake(faulty: FaultyTake): () => void {
   };
   return () => {
     prototype.take = take;
+  };
+}
+
+function changedInPlace(): () => void {
+  const { withNewMessage } = Tree.prototype;
+  Tree.prototype.withNewMessage = function (...given) {
+    const { tasks } = withNewMessage.apply(this, given);
+    return Object.assign(this, { tasks });
+  };
+  return () => {
+    Tree.prototype.withNewMessage = withNewMessage;
   };
 }
 
