@@ -2,7 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe } from 'vitest';
-import { verify } from '../../src/verify/verify.js';
+import { isCommitpointError } from '../../src/contract/errors.js';
+import { createConversation } from '../../src/index.js';
+import { memoryJournal } from '../../src/journal/index.js';
+import { replay, verify } from '../../src/verify/index.js';
+import { streams, ways } from '../conversation/random-streams.js';
 import { ending, scenario } from '../properties/arbitraries.js';
 import { fileOf, play } from '../properties/played.js';
 import { Broken, property } from '../properties/property.js';
@@ -22,4 +26,83 @@ describe('of random sessions', () => {
     }
     if (problems.length > 0) throw new Broken(problems, fileOf(story.header, entries, 'its journal is not sound'));
   });
+});
+
+describe('at every record', () => {
+  property(
+    'a replay stands where the records up to it say',
+    fc.tuple(scenario(), ending, fc.double({ min: 0, max: 1, noNaN: true })),
+    async ([story, end, share]) => {
+      const { simulator, entries } = await play(story, end);
+      const { journal } = simulator;
+      const at = Math.ceil(share * journal.length);
+      const states = new Map<string, string>();
+      for (const { actor, to } of journal.slice(0, at)) states.set(actor, to);
+      const { sessions, findings, records } = await replay(journal, { at });
+      const [session] = sessions;
+      const replayed = new Map<string, string>();
+      if (session !== undefined) replayed.set(session.id, session.state);
+      for (const { id, state } of session?.calls ?? []) replayed.set(`${session?.id}/${id}`, state);
+      const recorded = new Map(
+        [...states].map(([actor, to]) => [actor, to.startsWith('abandoned') ? 'abandoned' : to]),
+      );
+      const problems = findings.map(({ invariant, what }) => `${invariant}: ${what}`);
+      if (records !== at || !isDeepStrictEqual(replayed, recorded)) {
+        problems.push(`at ${at}: replayed ${JSON.stringify([...replayed])}, recorded ${JSON.stringify([...recorded])}`);
+      }
+      if (at === journal.length && session?.reason !== (await simulator.session.closed).reason) {
+        problems.push(`replayed the reason ${session?.reason}`);
+      }
+      if (problems.length > 0) throw new Broken(problems, fileOf(story.header, entries, `replayed at ${at}`));
+    },
+  );
+});
+
+/** What a test does with a conversation: an input of one of its streams. */
+const readings = fc.record({
+  way: ways,
+  first: streams(),
+  second: streams(),
+  /** Which stream is read from next. */
+  turns: fc.array(fc.boolean(), { maxLength: 40 }),
+  payloads: fc.constantFrom('keep', 'hash', 'omit'),
+  hasEffects: fc.boolean(),
+});
+
+describe('of random conversations', () => {
+  property(
+    'the journal of a conversation verifies clean, invariants and replay',
+    readings,
+    async ({ way, first, second, turns, payloads, hasEffects }) => {
+      const journal = memoryJournal({ payloads });
+      const effects = hasEffects ? { effects: () => [() => {}, () => {}] } : {};
+      const conversation = createConversation({ ...way, ...effects, journal });
+      const other = conversation.stream();
+      const waiting = [first.slice(), second.slice()];
+      for (const isSecond of [...turns, ...first.map(() => false), ...second.map(() => true)]) {
+        const input = waiting[isSecond ? 1 : 0]?.shift();
+        if (input === undefined) continue;
+        try {
+          (isSecond ? other : conversation).apply(input);
+        } catch (error) {
+          if (!isCommitpointError(error)) throw error;
+        }
+      }
+      const { findings, conversations } = await verify(journal);
+      const problems = findings.map(({ invariant, seq, actor, what }) => `${invariant} at ${seq} (${actor}): ${what}`);
+      if (conversations !== 1) problems.push(`counted ${conversations} conversations`);
+      const {
+        conversations: [replayed],
+      } = await replay(journal);
+      const { phase, transaction } = conversation.state;
+      if (replayed?.phase !== phase || replayed.transaction !== transaction) {
+        problems.push(`stands ${phase}, ${transaction}; replayed ${replayed?.phase}, ${replayed?.transaction}`);
+      }
+      if (problems.length > 0)
+        throw new Broken(
+          problems,
+          journal.records.map((record) => JSON.stringify({ ...record, data: undefined })).join('\n'),
+        );
+    },
+  );
 });

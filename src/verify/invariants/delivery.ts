@@ -32,6 +32,15 @@ export const D7: SessionInvariant = {
     'text, audio, turn_complete, interrupted, error of the far side reach the host in its order, none lost, repeated or reordered (but for a local close or abort, the event that overflows, and dropUnreadAudio, which always counts what it drops); an end that is not the host’s is told of by one last event',
   reads:
     'event and did of the session (deliver, reportEnd, discardUnread, noteOverflow, dropUnreadAudio); passed, room, unreadAudio',
+  begin(facts, { passed }, breaches) {
+    if (passed === undefined) return;
+    for (const kind of ['text', 'audio'] as const) {
+      const [taken, delivered] = passed[kind];
+      if (facts.isOpen ? taken !== delivered : delivered > 0) {
+        breaches.add('D7', `of ${taken} pieces of ${kind} that the far side sent, the host was given ${delivered}`);
+      }
+    }
+  },
   step(_facts, step, group, breaches) {
     if (step.call !== undefined) {
       if (asksFor(step, 'deliver')) breaches.add('D7', `${callNamed(step.call)} delivers an event of the far side`);
@@ -44,14 +53,6 @@ export const D7: SessionInvariant = {
   end(facts, group, breaches) {
     const { shown } = facts;
     const wasOpen = shown.before === waiting || shown.before === responding;
-    if (group.passed !== undefined) {
-      for (const kind of ['text', 'audio'] as const) {
-        const [taken, delivered] = group.passed[kind];
-        if (wasOpen ? taken !== delivered : delivered > 0) {
-          breaches.add('D7', `of ${taken} pieces of ${kind} that the far side sent, the host was given ${delivered}`);
-        }
-      }
-    }
     if (wasOpen && plain.has(group.type)) {
       const fits = group.room > 0 || shown.audioDrops > 0;
       const isDropped = shown.delivered === 0 && shown.overflows > 0;

@@ -1,5 +1,5 @@
 /** How a session ends, and that nothing follows: D9, D10, D11. */
-import { asksFor, callNamed, type SessionInvariant } from './rule.js';
+import { asksFor, callNamed, type SessionInvariant, timesAsked } from './rule.js';
 import { closed, closing, connecting, sessionStateNumbered } from './session-facts.js';
 
 /** What nobody may be told and no driver be asked any more once the session is fenced. */
@@ -52,8 +52,9 @@ export const D10: SessionInvariant = {
     "the driver's close() is called at most once: 0 times when the far side closed, otherwise exactly once for a connection that was made, late ones included",
   reads: 'event, to and did (closeDriver) of the session',
   step(facts, step, _group, breaches) {
-    if (!asksFor(step, 'closeDriver')) return;
-    if (facts.closes > 0) breaches.add('D10', 'the driver is closed twice');
+    const times = timesAsked(step, 'closeDriver');
+    if (times === 0) return;
+    if (facts.closes > 0 || times > 1) breaches.add('D10', 'the driver is closed twice');
     else if (facts.isFarSideClosed || step.event === 'closed') {
       breaches.add('D10', 'the driver is closed though the far side has closed');
     } else if (!facts.isConnected && step.event !== 'connected') {
@@ -76,8 +77,9 @@ export const D11: SessionInvariant = {
   step(facts, step, _group, breaches) {
     if (step.call !== undefined) return;
     const next = sessionStateNumbered(step.to);
-    const resolves = asksFor(step, 'resolveClosed');
-    if (resolves && facts.resolutions > 0) breaches.add('D11', 'closed resolves a second time');
+    const times = timesAsked(step, 'resolveClosed');
+    const resolves = times > 0;
+    if (times > 1 || (resolves && facts.resolutions > 0)) breaches.add('D11', 'closed resolves a second time');
     else if (resolves && next !== closed) breaches.add('D11', `closed resolves, and the session is ${step.to}`);
     else if (!resolves && next === closed && facts.state !== closed) {
       breaches.add('D11', 'the session is closed, and closed does not resolve');

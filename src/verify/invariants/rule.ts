@@ -4,6 +4,8 @@ import type { SessionGroup, Step } from './steps.js';
 
 /** An invariant of a session and its calls. */
 export interface SessionInvariant extends Stated {
+  /** Looks at what went by before a group. `facts`: as they are then. */
+  begin?(facts: SessionFacts, group: SessionGroup, breaches: Breaches): void;
   /** Looks at a step. `facts`: as they were before it. */
   step?(facts: SessionFacts, step: Step, group: SessionGroup, breaches: Breaches): void;
   /** Looks at a whole group. `facts`: as they are after it. */

@@ -190,7 +190,7 @@ export class SessionFacts {
       this.shown.admissions++;
       const isBeyondNumber = this.open >= this.rules.maxOpenCalls;
       const seen = group.candidate?.id === id ? group.candidate : undefined;
-      this.#set(id, 0, call.firstFacts(seen, isBeyondNumber));
+      this.#set(id, this.call(id), call.firstFacts(seen, isBeyondNumber));
       return;
     }
     const before = this.call(id);
@@ -218,8 +218,8 @@ export class SessionFacts {
       else this.running++;
     }
     this.#calls.set(id, after);
-    if (before === 0) this.#live.add(id);
-    else if (!call.isLive(after)) this.#live.delete(id);
+    if (!call.isLive(after)) this.#live.delete(id);
+    else if (before === 0) this.#live.add(id);
   }
 
   #count({ did }: Step): void {

@@ -40,6 +40,7 @@ export const sessionInvariants: readonly SessionInvariant[] = [
   K2,
 ];
 
+const atBeginnings = sessionInvariants.filter((invariant) => invariant.begin !== undefined);
 const atSteps = sessionInvariants.filter((invariant) => invariant.step !== undefined);
 const atEnds = sessionInvariants.filter((invariant) => invariant.end !== undefined);
 const breaches = new Breaches();
@@ -56,6 +57,7 @@ export class SessionJudge {
     const { facts } = this;
     const { steps } = group;
     facts.begin(group);
+    for (const invariant of atBeginnings) invariant.begin?.(facts, group, breaches);
     for (let index = 0; index < steps.length; index++) {
       const step = steps[index] as Step;
       breaches.step = index;

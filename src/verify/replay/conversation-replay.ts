@@ -1,11 +1,11 @@
 /**
  * A conversation, stepped again: its streams by the events that its records
- * name, its transactions by what was done in it, and, where the inputs were
- * kept, the whole fold.
+ * name, its transactions by what was done in it.
  *
- * E3. Without the inputs the fold cannot be taken again: which actions were
- *     applied is taken from the records, and only what follows from it is
- *     compared.
+ * E3. Which actions were applied, and which have failed, is taken from the
+ *     records, and what follows from it is compared. (An input that was kept may
+ *     lack what was redacted, and that may have decided.) What kept inputs come
+ *     to is given where they do what they did.
  */
 import {
   type ResponseStreamEventType,
@@ -67,7 +67,7 @@ export class ConversationReplay {
     return this.#levels.state;
   }
 
-  /** What the inputs come to; `undefined` where they were not kept. */
+  /** What the inputs come to; `undefined` where they were not kept, or what was redacted of them decided. */
   get state(): FoldState | undefined {
     return this.#fold?.state;
   }
