@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type GeminiLiveOptions, geminiLive } from '../../../src/providers/gemini-live/index.js';
@@ -223,6 +224,7 @@ describe('abort', () => {
       await session.close();
       expect(await peer.connection.closed).toMatchObject({ code: 1000 });
       expect(clock.pending).toBe(0);
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     },
   );
 });
@@ -453,7 +455,10 @@ describe('resumption', () => {
 
     const second = await provider.connect({ model, resume: handle, history: [{ role: 'user', text: 'Not again' }] });
     expect(JSON.stringify(far.peer?.context)).toContain('I am Ada');
-    expect(far.peer?.received.map(({ kind }) => kind)).toEqual(['setup']);
+    await second.send({ type: 'text', text: 'Who am I?' });
+    await far.peer?.message('clientContent');
+    expect(far.peer?.received.map(({ kind }) => kind)).toEqual(['setup', 'clientContent']);
+    expect(far.peer?.ofKind('clientContent')[0].turns[0].parts[0].text).toBe('Who am I?');
     await second.close();
     expect(far.violations).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { geminiLive } from '../../../src/providers/gemini-live/index.js';
 import { call, close, cut, pause, type Reply, say } from '../../../src/testing/loopback/gemini/index.js';
@@ -105,6 +106,54 @@ describe('the connection is cut at every boundary of a frame of a tool round', (
     await reading.done;
     expect(story(reading.events)).toEqual(['“I was”', told]);
     await expect(session.send({ type: 'text', text: 'y' })).rejects.toMatchObject({ code: 'session_ended' });
+  });
+});
+
+describe('an end', () => {
+  it('leaves no listener on the signal of the host', async () => {
+    const { signal } = new AbortController();
+    const { reading, peer } = await live({ connect: { signal } });
+    peer.close(1000);
+    await reading.done;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('gives a turn_complete that was held back, before `closed`', async () => {
+    const { session, reading, clock } = await live({
+      far: {
+        service: 'vertex',
+        *model() {
+          yield call({ name: 'look', id: 'c1' });
+        },
+        connected: (peer) => peer.cutAt({ sent: 6 }),
+      },
+      driver: { vertex: { project: 'p', location: 'l' }, accessToken: 'ya29.a-token-of-a-test' },
+      connect: { tools },
+    });
+    await session.send({ type: 'text', text: 'x' });
+    await reading.done;
+    expect(story(reading.events)).toEqual(['c1 look{}', 'turn_complete', 'closed: close code 1006']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('that the service begins and never brings to its end is waited for as long as a close', async () => {
+    const { session, reading, peer, clock } = await live();
+    peer.close(1011, 'Internal error occurred.');
+    peer.connection.stall();
+    const audio = { type: 'audio', data: 'AAAA', mediaType: 'audio/pcm' } as const;
+    let refused: unknown;
+    while (refused === undefined) {
+      await session.send(audio).catch((error: unknown) => {
+        refused = error;
+      });
+      await quiet();
+    }
+    expect(refused).toMatchObject({ code: 'session_ended' });
+    expect(clock.pending).toBe(1);
+    await clock.advance(1000, quiet);
+    await reading.done;
+    expect(reading.events.at(-1)?.type).toBe('closed');
+    expect(clock.pending).toBe(0);
   });
 });
 

@@ -47,6 +47,12 @@ export class Reading {
     await new Promise<void>((resolve) => this.#waiting.push({ test: () => this.events.length >= count, resolve }));
   }
 
+  /** Waits until such an event has come, or the stream has ended. */
+  async meets(test: (event: BidiEvent) => boolean): Promise<void> {
+    if (this.events.some(test) || this.#ended) return;
+    await new Promise<void>((resolve) => this.#waiting.push({ test: () => this.events.some(test), resolve }));
+  }
+
   async #read(session: BidiSession): Promise<void> {
     for await (const event of session.events()) {
       this.events.push(event);

@@ -266,6 +266,25 @@ describe('results that cannot be', () => {
     await settled;
   });
 
+  it('one that an interruption follows: what is said then belongs to another turn, and shows nothing (R1)', async () => {
+    const { session, reading, peer, clock } = await live({ far: { model: looks }, connect: { tools } });
+    await session.send(text('rain'));
+    await reading.until('tool_call');
+    peer.connection.onMessage(() => {});
+    let settled = false;
+    const sent = session.sendToolResult('c1', 'wet').then(() => {
+      settled = true;
+    });
+    peer.send({ serverContent: { interrupted: true } });
+    peer.send({ serverContent: { turnComplete: true } });
+    peer.send({ serverContent: { modelTurn: { parts: [{ text: 'Another thing.' }] } } });
+    await reading.until('text');
+    await quiet();
+    expect(settled).toBe(false);
+    await clock.advance(500, quiet);
+    await sent;
+  });
+
   it('one that is no text is refused, and the call can still be answered', async () => {
     const { session, reading, far } = await live({ far: { model: looks }, connect: { tools } });
     await session.send(text('rain'));

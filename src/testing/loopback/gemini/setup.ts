@@ -38,8 +38,8 @@ export function takeSetup(setup: Setup, options: GeminiLoopbackOptions): LiveSet
   const [modality = 'AUDIO', ...others] = generationConfig.responseModalities ?? [];
   if (others.length > 0) return invalid('Request contains an invalid argument.');
   const declared = new Map<string, { blocking: boolean }>();
-  // From 3.8 on a tool that says nothing does not block.
-  const blockingByDefault = !/gemini-3\.[89]/.test(model);
+  // From 3.8 on a tool that says nothing does not block; on Vertex none can say anything.
+  const blockingByDefault = vertex || !/gemini-3\.[89]/.test(model);
   for (const { functionDeclarations = [] } of tools) {
     for (const { name = '', behavior, parameters, parametersJsonSchema } of functionDeclarations) {
       const at = `Function declaration '${name}'`;
