@@ -17,7 +17,7 @@
  *     looks before it writes again.
  */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, link, open, readFile, readlink, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, open, readFile, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { JournalFailedError, JournalLockedError } from '../contract/errors.js';
 
@@ -45,9 +45,12 @@ export class WriterLock {
   readonly #self: Holder;
   readonly #file: FileHandle;
   readonly #beats: NodeJS.Timeout;
-  #lastBeat = Date.now();
+  readonly #now: () => number;
+  #lastBeat: number;
 
-  private constructor(path: string, journal: string, self: Holder, file: FileHandle) {
+  private constructor(path: string, journal: string, self: Holder, file: FileHandle, now: () => number) {
+    this.#now = now;
+    this.#lastBeat = now();
     this.#path = path;
     this.#journal = journal;
     this.#self = self;
@@ -57,23 +60,26 @@ export class WriterLock {
   }
 
   /**
-   * Takes the lock of a journal.
+   * Takes the lock of a journal. `now` gives the milliseconds by which its holder knows that it was stopped for long.
    *
    * @throws {JournalLockedError} when another holds it
    */
-  static async acquire(journal: string): Promise<WriterLock> {
+  static async acquire(journal: string, now: () => number = Date.now): Promise<WriterLock> {
     const path = `${journal}.lock`;
     const self = await ownIdentity();
     const candidate = `${path}.${self.token}`;
-    await writeFile(candidate, textOf(self), { flag: 'wx' });
+    // the file that the name of the lock will lead to
+    const file = await open(candidate, 'wx');
     try {
-      const now = (await stat(candidate)).mtimeMs;
+      await file.write(textOf(self), 0);
+      const made = (await file.stat()).mtimeMs;
       for (let attempt = 0; attempt < attempts; attempt++) {
-        if (await isTaken(path, candidate, journal, now)) {
-          return new WriterLock(path, journal, self, await open(path, 'r+'));
-        }
+        if (await isTaken(path, candidate, journal, made)) return new WriterLock(path, journal, self, file, now);
       }
       throw new JournalLockedError(journal, 'others, who open and close it all the time');
+    } catch (thrown) {
+      await file.close();
+      throw thrown;
     } finally {
       await unlink(candidate).catch(ignoreMissing);
     }
@@ -81,7 +87,7 @@ export class WriterLock {
 
   /** Whether it may have been lost without our seeing it. */
   get isOverdue(): boolean {
-    const since = Date.now() - this.#lastBeat;
+    const since = this.#now() - this.#lastBeat;
     // a clock that was set back says nothing
     return since > leaseMs / 2 || since < 0;
   }
@@ -104,7 +110,7 @@ export class WriterLock {
   #beat(): void {
     this.#file.write(textOf(this.#self), 0).then(
       () => {
-        this.#lastBeat = Date.now();
+        this.#lastBeat = this.#now();
       },
       // no sign was given: the lock is overdue then, and looked at before the next write
       () => {},
@@ -229,7 +235,7 @@ function nameOf(holder: Holder | undefined): string {
   if (holder === undefined) return 'nobody: the lock was removed';
   if (holder.pid === process.pid && holder.host === hostname()) return `this process (pid ${holder.pid})`;
   if (holder.pid <= 0) return 'somebody whose name cannot be read';
-  return `the process ${holder.pid} on ${holder.host}`;
+  return `process ${holder.pid} on ${holder.host}`;
 }
 
 function textOf(holder: Holder): string {

@@ -27,12 +27,17 @@ export async function fileJournal(path: string, options: FileJournalOptions = {}
   return openFileJournal(path, options, nodeDisk);
 }
 
-/** {@link fileJournal} on a disk that was handed in. */
-export async function openFileJournal(path: string, options: FileJournalOptions, disk: Disk): Promise<FileJournal> {
+/** {@link fileJournal} on a disk, and with a clock, that were handed in. */
+export async function openFileJournal(
+  path: string,
+  options: FileJournalOptions,
+  disk: Disk,
+  now?: () => number,
+): Promise<FileJournal> {
   assertOptions(options);
   try {
     const real = await realPathOf(path);
-    const lock = await WriterLock.acquire(real);
+    const lock = await WriterLock.acquire(real, now);
     try {
       return new FileJournal(await openFile(real, disk, lock), options);
     } catch (thrown) {
