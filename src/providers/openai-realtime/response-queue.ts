@@ -45,8 +45,8 @@ export class ResponseQueue {
   /** Calls without a result, and their batch. */
   readonly #calls = new Map<string, string>();
   #request: Request | undefined;
-  /** The last request that was taken for answered, lest its refusal comes late. */
-  #lastRequest: Request | undefined;
+  /** A request that a response was taken to answer, without proof: its refusal may still come while that response is active. */
+  #guessed: { readonly request: Request; readonly responseId: string } | undefined;
   #stopRequest = false;
   #blocked = false;
   #conflicts = 0;
@@ -121,9 +121,11 @@ export class ResponseQueue {
     const request = this.#request;
     if (request !== undefined && (key === request.key || (key === undefined && !this.#echoes))) {
       this.#request = undefined;
-      // A guess may be wrong: then the refusal is still to come, and what this response has certainly seen is not asked for again.
-      if (key === undefined) for (const itemId of this.#acknowledged) request.items.delete(itemId);
-      this.#lastRequest = request;
+      if (key === undefined) {
+        // What this response has certainly seen is not asked for again, should the guess be wrong.
+        for (const itemId of this.#acknowledged) request.items.delete(itemId);
+        this.#guessed = { request, responseId };
+      }
       this.#conflicts = 0;
       for (const itemId of request.items.keys()) this.#acknowledged.delete(itemId);
       if (!this.#stopRequest) return [{ discard: false }, []];
@@ -141,6 +143,7 @@ export class ResponseQueue {
   /** A response is over. */
   closed(responseId: string): void {
     this.#active.delete(responseId);
+    if (this.#guessed?.responseId === responseId) this.#guessed = undefined;
     this.#blocked = false;
   }
 
@@ -152,7 +155,7 @@ export class ResponseQueue {
     const request = this.#refusedRequest(eventId);
     if (request === undefined) return true;
     if (this.#request === request) this.#request = undefined;
-    else this.#lastRequest = undefined;
+    else this.#guessed = undefined;
     const stopped = this.#stopRequest;
     this.#stopRequest = false;
     if (stopped) return true;
@@ -197,8 +200,9 @@ export class ResponseQueue {
   }
 
   #refusedRequest(eventId: string | undefined): Request | undefined {
-    if (eventId === undefined || eventId === this.#request?.key) return this.#request;
-    return eventId === this.#lastRequest?.key ? this.#lastRequest : undefined;
+    return [this.#request, this.#guessed?.request].find((request) => {
+      return request !== undefined && (eventId === undefined || eventId === request.key);
+    });
   }
 
   #forget(itemId: string): void {

@@ -64,6 +64,7 @@ export class LoopbackServer {
   /** Every connection that was made, in order. */
   readonly connections: LoopbackConnection[] = [];
   readonly #handler: LoopbackHandler;
+  #host = '';
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();
   readonly #webSockets = new WebSocketServer({
@@ -94,12 +95,13 @@ export class LoopbackServer {
       server.#http.once('error', reject);
       server.#http.listen(0, '127.0.0.1', resolve);
     });
+    server.#host = `127.0.0.1:${(server.#http.address() as AddressInfo).port}`;
     return server;
   }
 
-  /** `127.0.0.1:` and the port. */
+  /** `127.0.0.1:` and the port; it stays when the server is closed. */
   get host(): string {
-    return `127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
+    return this.#host;
   }
 
   /** The next connection that is made. */
@@ -159,6 +161,9 @@ export class LoopbackServer {
     });
   }
 }
+
+type Done = (error?: Error | null) => void;
+type Write = (data: Buffer, done?: Done) => boolean;
 
 /** One connection of a client, from the server's side. */
 export class LoopbackConnection {
@@ -233,21 +238,36 @@ export class LoopbackConnection {
 
   /** From now on everything that is written goes out in pieces of at most `bytes` bytes, headers of frames included. */
   splitWrites(bytes: number): void {
-    const tcp = this.#tcp;
-    const write = tcp.write.bind(tcp) as (data: Buffer, done?: (error?: Error | null) => void) => boolean;
-    tcp.cork = ignore;
-    tcp.uncork = ignore;
-    const cut = (data: string | Uint8Array, encodingOrDone?: unknown, maybeDone?: unknown): boolean => {
-      const done = typeof encodingOrDone === 'function' ? encodingOrDone : maybeDone;
-      const buffer = Buffer.from(data as Uint8Array);
+    this.#rewrite((data, write, done) => {
       let went = true;
-      for (let from = 0; from < buffer.length; from += bytes) {
-        const last = from + bytes >= buffer.length;
-        went = write(buffer.subarray(from, from + bytes), last ? (done as () => void) : undefined);
+      for (let from = 0; from < data.length; from += bytes) {
+        went = write(data.subarray(from, from + bytes), from + bytes >= data.length ? done : undefined);
       }
       return went;
-    };
-    tcp.write = cut as typeof tcp.write;
+    });
+  }
+
+  /** Lets so many bytes more go out, headers of frames included, and then ends the connection: in the middle of a frame, mostly. */
+  cutAfter(bytes: number): void {
+    let left = bytes;
+    this.#rewrite((data, write, done) => {
+      const part = data.subarray(0, left);
+      left -= part.length;
+      const went = part.length === 0 || write(part, done);
+      if (part.length < data.length) this.#tcp.end();
+      return went;
+    });
+  }
+
+  #rewrite(rewritten: (data: Buffer, write: Write, done: Done | undefined) => boolean): void {
+    const tcp = this.#tcp;
+    const write = tcp.write.bind(tcp) as Write;
+    tcp.cork = ignore;
+    tcp.uncork = ignore;
+    tcp.write = ((data: string | Uint8Array, encodingOrDone?: unknown, maybeDone?: unknown): boolean => {
+      const done = (typeof encodingOrDone === 'function' ? encodingOrDone : maybeDone) as Done | undefined;
+      return rewritten(Buffer.from(data as Uint8Array), write, done);
+    }) as typeof tcp.write;
   }
 
   /** Everything that `send`s leaves in one write. */
