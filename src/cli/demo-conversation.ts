@@ -1,5 +1,6 @@
 /** The second part of `commitpoint demo`: a response stream, event by event, beside what a client shows of it. */
 import type { ClientAction, Message, ResponseEvent } from '../../proto/index.js';
+import type { Journal } from '../contract/journal.js';
 import {
   type ConversationChange,
   type ConversationState,
@@ -20,11 +21,12 @@ export interface DrawnConversation {
 
 const leftWidth = 36;
 
-/** Folds the embedded stream and draws it. */
-export function drawConversation(): DrawnConversation {
+/** Folds the embedded stream and draws it; with a journal it is recorded there. */
+export async function drawConversation(journal?: Journal): Promise<DrawnConversation> {
   const effects: string[] = [];
   const rows = [row('the server sends', 'the client shows'), row('─'.repeat(leftWidth - 2), '─'.repeat(48))];
   const conversation: Conversation = createConversation({
+    ...(journal === undefined ? {} : { journal }),
     effects: (action) => answersOf(action).map((id) => () => void effects.push(textIn(conversation.state, id))),
   });
   let event: ResponseEvent | undefined;
@@ -39,8 +41,11 @@ export function drawConversation(): DrawnConversation {
     event = decodeJsonLine(line);
     const ran = effects.length;
     conversation.apply(event);
+    // with a durable journal a commit is told of when it is durable
+    await conversation.flush();
     for (const text of effects.slice(ran)) rows.push(row('', `→ its effect runs: “${text}” is read aloud`));
   }
+  if (journal !== undefined) conversation.close();
   rows.push('', '│ shown for good   ┊ provisional: a rollback takes it back   ✕ taken back   → an effect');
   return { text: rows.join('\n'), state: conversation.state, effects };
 }

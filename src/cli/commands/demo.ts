@@ -1,7 +1,11 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseScenario } from '../../scenario/parse.js';
 import { printTraceLine } from '../../scenario/print.js';
 import { type Simulation, simulate } from '../../testing/simulate.js';
 import { drawConversation } from '../demo-conversation.js';
+import { beginJournal, type CheckedJournal, checkJournal, wordsOf } from '../demo-journal.js';
 import { demoScenario } from '../demo-scenario.js';
 import type { ExitStatus } from '../exit.js';
 import { complain, print } from '../output.js';
@@ -11,14 +15,32 @@ export interface DemoOptions {
   readonly json?: boolean;
 }
 
-/** `commitpoint demo`: both main jobs on embedded defaults, a session and a conversation; with `json` the session's trace. */
+/**
+ * `commitpoint demo`: the main jobs on embedded defaults, a session and a conversation, and the journal of both; with `json` the
+ * session's trace.
+ */
 export async function demo({ json = false }: DemoOptions): Promise<ExitStatus> {
   const scenario = parseScenario(demoScenario.trim(), 'demo');
   const simulation = await simulate(scenario, 'demo');
-  if (json) for (const line of simulation.trace) print(printTraceLine(line));
-  else tell(scenario.title, simulation);
   for (const violation of simulation.violations) complain(`invariant broken: ${violation}`);
-  return simulation.violations.length === 0 ? 0 : 1;
+  let isSound = simulation.violations.length === 0;
+  if (json) for (const line of simulation.trace) print(printTraceLine(line));
+  else {
+    tell(scenario.title, simulation);
+    isSound = (await record(simulation)) && isSound;
+  }
+  return isSound ? 0 : 1;
+}
+
+/** Draws the conversation while it is recorded behind the session, and checks the journal of both. Gives whether it is sound. */
+async function record({ journal: records }: Simulation): Promise<boolean> {
+  const path = join(await mkdtemp(join(tmpdir(), 'commitpoint-')), 'demo.journal');
+  const journal = await beginJournal(path, records);
+  tellConversation((await drawConversation(journal)).text);
+  await journal.close();
+  const checked = await checkJournal(path);
+  tellJournal(path, checked);
+  return checked.verdict.findings.length === 0;
 }
 
 function tell(title: string, simulation: Simulation): void {
@@ -31,14 +53,28 @@ What to see here:
   ran on with a live signal, and its late answer was sent to nobody.
 - The session ended once, and every call has exactly one outcome.`);
   if (simulation.violations.length === 0) print('\nchecked: no invariant of the run is broken');
+}
+
+function tellConversation(drawn: string): void {
   print(`
 What a client holds of it: a response stream with transactions
 
-${drawConversation().text}
+${drawn}
 
 What to see here:
 - Between BEGIN and COMMIT the client shows what comes, and can take it back: the first
   attempt went with its ROLLBACK, and the very same conversation stood as before it.
 - An effect that belongs to an answer waits for the COMMIT. That of the first attempt
   never ran, that of the second ran once.`);
+}
+
+function tellJournal(path: string, checked: CheckedJournal): void {
+  print(`
+What is left of both: a journal, which anybody can check
+
+${wordsOf(checked).join('\n')}
+
+Look for yourself:
+  npx commitpoint verify ${path}
+  npx commitpoint replay ${path} --at ${checked.atTheCommitPoint.at}`);
 }
