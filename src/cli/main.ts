@@ -5,8 +5,10 @@ import { isCommitpointError, messageOf } from '../contract/errors.js';
 import { type DemoOptions, demo } from './commands/demo.js';
 import { type DiagramOptions, diagram } from './commands/diagram.js';
 import { type FoldOptions, foldFiles } from './commands/fold.js';
+import { type ReplayCommandOptions, replayJournal } from './commands/replay.js';
 import { type RunOptions, run } from './commands/run.js';
 import { type SimulateOptions, simulateFile } from './commands/simulate.js';
+import { type VerifyCommandOptions, verifyJournals } from './commands/verify.js';
 import type { ExitStatus } from './exit.js';
 import { complain } from './output.js';
 
@@ -50,6 +52,21 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .option('--dialect <name>', 'openai only: openai, azure, azure-voice-live or xai')
     .option('--json', 'print the events as JSON lines')
     .action(async (options: RunOptions) => done(await run(options)));
+
+  program
+    .command('verify')
+    .description('journals, each checked against every invariant and against the machines')
+    .argument('<journal...>', 'files that a journal was written to; names that end with .jsonl, and -, are JSON lines')
+    .option('--json', 'print the findings and the verdicts as JSON lines')
+    .action(async (paths: string[], options: VerifyCommandOptions) => done(await verifyJournals(paths, options)));
+
+  program
+    .command('replay')
+    .description('where everything stood at a record, rebuilt from a journal alone')
+    .argument('<journal>', 'a file that a journal was written to; a name that ends with .jsonl, and -, is JSON lines')
+    .option('--at <n>', 'the number of the last record to take; all of them when absent')
+    .option('--json', 'print sessions and conversations as JSON lines')
+    .action(async (path: string, options: ReplayCommandOptions) => done(await replayJournal(path, options)));
 
   program
     .command('diagram')

@@ -1,4 +1,5 @@
 /** What `verify` and `replay` give. */
+import type { JournalRecord } from '../contract/journal.js';
 import type { BreachOf } from './invariants/index.js';
 
 /** What is wrong with a journal: a broken invariant by its number, records that do not hang together, or a difference from the machines. */
@@ -13,6 +14,8 @@ export interface Finding {
   readonly actor: string;
   /** In a sentence, for people. */
   readonly what: string;
+  /** The record itself. */
+  readonly record: JournalRecord;
 }
 
 /** What `verify` gives. */
@@ -59,8 +62,9 @@ export class Findings {
     this.#max = max;
   }
 
-  add(invariant: FindingOf, { seq, actor }: { readonly seq: number; readonly actor: string }, what: string): void {
+  add(invariant: FindingOf, record: JournalRecord, what: string): void {
+    const { seq, actor } = record;
     if (this.list.length >= this.#max) this.beyond++;
-    else this.list.push({ invariant, seq, actor, what });
+    else this.list.push({ invariant, seq, actor, what, record });
   }
 }

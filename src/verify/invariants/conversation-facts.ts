@@ -23,6 +23,8 @@ export interface HeldEffect {
   readonly level: number;
 }
 
+/** So many are kept before those that have ended go. */
+const mostStreams = 256;
 const finals: ReadonlySet<string> = new Set(['finished', 'failed', 'truncated', 'cancelled']);
 
 /** Whether a phase ends a request. */
@@ -49,14 +51,22 @@ export class ConversationFacts {
     this.streams.set(0, { phase, hasFinish: false });
   }
 
-  /** A stream; one that was not read from before awaits its init. */
-  stream(number: number): StreamFacts {
+  /** A stream; one that was not read from before awaits its init, one that was forgotten stands where it says. */
+  stream(number: number, from = 'awaiting_init'): StreamFacts {
     let stream = this.streams.get(number);
     if (stream === undefined) {
-      stream = { phase: 'awaiting_init', hasFinish: false };
+      stream = { phase: isFinalPhase(from) ? from : 'awaiting_init', hasFinish: false };
+      if (this.streams.size >= mostStreams) this.#forgetEnded();
       this.streams.set(number, stream);
     }
     return stream;
+  }
+
+  /** Nobody records that a further stream was closed: of many, those that have ended are let go. */
+  #forgetEnded(): void {
+    for (const [number, { phase }] of this.streams) {
+      if (number !== 0 && isFinalPhase(phase)) this.streams.delete(number);
+    }
   }
 
   /** Whether nothing is under way. */

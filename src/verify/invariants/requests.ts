@@ -35,7 +35,7 @@ export function takeRequest(
   breaches: Breaches,
 ): void {
   const { event, from, to, did, stream: number } = step;
-  const stream = facts.stream(number);
+  const stream = facts.stream(number, from);
   const hadEnded = isFinalPhase(stream.phase);
   const hasEnded = isFinalPhase(to);
   let endings = 0;

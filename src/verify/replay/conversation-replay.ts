@@ -119,9 +119,12 @@ export class ConversationReplay {
     if (!isStreamEvent.has(event)) {
       return { record: own, what: `the machine of a response stream has no event ${JSON.stringify(event)}` };
     }
-    const before = this.#stream(stream);
+    const before = this.#stream(stream, from);
     const { snapshot, effects } = responseStreamStepper.step(before, event as ResponseStreamEventType);
-    this.#streams.set(stream, snapshot);
+    // one that has ended says in its next record where it stands
+    if (stream === 0 || snapshot.value === 'streaming' || snapshot.value === 'awaiting_init') {
+      this.#streams.set(stream, snapshot);
+    } else this.#streams.delete(stream);
     const made = effects.flatMap(({ type, params }) => {
       return askedOfStream.has(type) ? inWords(type, (params as { readonly as?: string } | undefined)?.as) : [];
     });
@@ -160,8 +163,8 @@ export class ConversationReplay {
     return undefined;
   }
 
-  #stream(number: number): ResponseStreamSnapshot {
-    return this.#streams.get(number) ?? responseStreamStepper.initial(undefined as never).snapshot;
+  #stream(number: number, from = 'awaiting_init'): ResponseStreamSnapshot {
+    return this.#streams.get(number) ?? snapshotIn(from === 'streaming' ? 'awaiting_init' : from);
   }
 }
 
