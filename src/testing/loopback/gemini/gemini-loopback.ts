@@ -1,7 +1,15 @@
 import { VirtualClock } from '../../virtual-clock.js';
 import { type LoopbackConnection, LoopbackServer, type UpgradeAnswer, type UpgradeRequest } from '../server.js';
-import type { GeminiLoopbackOptions } from './options.js';
+import type { GeminiFarSide } from './options.js';
 import { GeminiPeer, type Shared } from './peer.js';
+
+/** Options of {@link geminiLoopback}. */
+export interface GeminiLoopbackOptions extends GeminiFarSide {
+  /** What becomes of the request for a connection. Default: it is taken, where the path is one of the service's. */
+  readonly upgrade?: (request: UpgradeRequest) => UpgradeAnswer | undefined;
+  /** Told of each connection before anything is read from it: the place to make it misbehave. */
+  readonly connected?: (peer: GeminiPeer) => void;
+}
 
 /** The paths on which either service takes connections; some clients begin them with two slashes. */
 const paths: Readonly<Record<string, RegExp>> = {
@@ -61,7 +69,10 @@ export async function geminiLoopback(options: GeminiLoopbackOptions = {}): Promi
   const server = await LoopbackServer.listen({
     upgrade: (request) => options.upgrade?.(request) ?? answerTo(request, options),
     connected: (connection: LoopbackConnection) => {
-      loopback.peers.push(new GeminiPeer(connection, shared));
+      const peer = new GeminiPeer(connection, shared);
+      loopback.peers.push(peer);
+      options.connected?.(peer);
+      peer.begin();
     },
   });
   const loopback = new GeminiLoopback(server, shared);

@@ -1,5 +1,5 @@
-export { GeminiLoopback, geminiLoopback } from './gemini-loopback.js';
-export type { GeminiLoopbackOptions } from './options.js';
+export { GeminiLoopback, type GeminiLoopbackOptions, geminiLoopback } from './gemini-loopback.js';
+export type { GeminiFarSide } from './options.js';
 export { type ClientMessage, GeminiPeer } from './peer.js';
 export type { ReplayFrame } from './replay.js';
 export * from './script.js';

@@ -1,11 +1,9 @@
 import type { Clock } from '../../../contract/clock.js';
-import type { UpgradeAnswer, UpgradeRequest } from '../server.js';
-import type { GeminiPeer } from './peer.js';
 import type { ReplayFrame } from './replay.js';
 import type { Model } from './script.js';
 
-/** What a loopback server of Gemini Live is told to be. */
-export interface GeminiLoopbackOptions {
+/** What the far side of a loopback server of Gemini Live is told to be. */
+export interface GeminiFarSide {
   /** Which of the two services it plays. Default `developer`. */
   readonly service?: 'developer' | 'vertex';
   /** What the model does. Default: it says back what it was told. */
@@ -30,12 +28,8 @@ export interface GeminiLoopbackOptions {
   readonly lateAnswers?: 'ignore' | 'refuse';
   /** Whether the model waits for the answers of all calls of a frame. Default: yes; else it goes on at the first. */
   readonly waitsForAll?: boolean;
-  /** What becomes of the request for a connection. Default: it is taken, where the path is one of the service's. */
-  readonly upgrade?: (request: UpgradeRequest) => UpgradeAnswer | undefined;
   /** What becomes of a good `setup`. Default `complete`. */
   readonly setup?: 'complete' | 'silence' | { readonly code: number; readonly reason: string };
   /** Plays a recording instead of a conversation, from its beginning on each connection. */
   readonly recording?: readonly ReplayFrame[];
-  /** Told of each connection before anything is read from it: the place to make it misbehave. */
-  readonly connected?: (peer: GeminiPeer) => void;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../contract/clock.js';
 import { jsonObject, type LoopbackConnection } from '../server.js';
 import { clientMessages } from './client-frames.js';
-import type { GeminiLoopbackOptions } from './options.js';
+import type { GeminiFarSide } from './options.js';
 import { Replay } from './replay.js';
 import { type Setup, takeSetup } from './setup.js';
 import { readMessage } from './shape.js';
@@ -16,7 +16,7 @@ export interface ClientMessage {
 
 /** What the sessions of one server share. */
 export interface Shared {
-  readonly options: GeminiLoopbackOptions;
+  readonly options: GeminiFarSide;
   readonly clock: Clock;
   /** What clients did that they must not. */
   readonly violations: string[];
@@ -46,10 +46,14 @@ export class GeminiPeer implements Line {
     shared: Shared,
   ) {
     this.#shared = shared;
-    const { binary = true, connected, recording } = shared.options;
+    const { binary = true, recording } = shared.options;
     connection.sendBinary(binary);
     this.#replay = recording && new Replay(recording, this, (problem) => this.violation(problem));
-    connected?.(this);
+  }
+
+  /** Begins to read. */
+  begin(): void {
+    const { connection } = this;
     connection.onMessage((text) => this.#message(text));
     void connection.closed.then(() => this.#talk?.end());
     this.#replay?.play();
@@ -60,7 +64,7 @@ export class GeminiPeer implements Line {
     return this.#shared.clock;
   }
 
-  get options(): GeminiLoopbackOptions {
+  get options(): GeminiFarSide {
     return this.#shared.options;
   }
 

@@ -1,4 +1,4 @@
-import type { GeminiLoopbackOptions } from './options.js';
+import type { GeminiFarSide } from './options.js';
 
 /** What the service makes of a `setup` that it took. */
 export interface LiveSetup {
@@ -24,7 +24,7 @@ export interface Refusal {
 }
 
 /** Takes a `setup` that is well formed, or says why not. */
-export function takeSetup(setup: Setup, options: GeminiLoopbackOptions): LiveSetup | Refusal {
+export function takeSetup(setup: Setup, options: GeminiFarSide): LiveSetup | Refusal {
   const { model = '', generationConfig = {}, tools = [], realtimeInputConfig = {}, historyConfig } = setup;
   const vertex = options.service === 'vertex';
   const invalid = (reason: string): Refusal => ({ code: 1007, reason });

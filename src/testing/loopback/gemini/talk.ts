@@ -1,6 +1,6 @@
 import type { Clock } from '../../../contract/clock.js';
 import { Generation, type Stage } from './generation.js';
-import type { GeminiLoopbackOptions } from './options.js';
+import type { GeminiFarSide } from './options.js';
 import { echo, type ScriptedCall, type ToolAnswer, type UserTurn } from './script.js';
 import type { LiveSetup } from './setup.js';
 import { VoiceActivity } from './voice-activity.js';
@@ -8,7 +8,7 @@ import { VoiceActivity } from './voice-activity.js';
 /** What a conversation needs of its connection. */
 export interface Line {
   readonly clock: Clock;
-  readonly options: GeminiLoopbackOptions;
+  readonly options: GeminiFarSide;
   send(frame: unknown): void;
   close(code: number, reason: string): void;
   cut(): void;
