@@ -12,8 +12,9 @@
  *     host says so.
  * O3. Records of conversations, transactions and supervisors stay: what was
  *     committed is in them.
- * O4. The session that the last record belongs to stays, so that `seq` goes on
- *     behind it in a store that knows of it by its records alone.
+ * O4. The last record stays, with its session, so that `seq` goes on behind it in
+ *     a store that knows of it by its records alone. Of a session that ended
+ *     before it, it stays alone.
  * O5. What cannot be understood stays. Of a session that is not known, which an
  *     earlier compaction took away, only what the host was refused after the end
  *     goes.
@@ -59,6 +60,8 @@ export class CompactionRule {
   /** The sessions that stay, as far as is known. */
   readonly #lives = new Map<string, Life>();
   #latest: Life | undefined;
+  /** The last `seq` that was looked at. */
+  #lookedTo = 0;
 
   constructor({ recovered = false }: CompactOptions = {}) {
     this.#dropsRecovered = recovered;
@@ -66,6 +69,7 @@ export class CompactionRule {
 
   /** The first pass: looks at the next record. */
   look(record: JournalRecord): void {
+    this.#lookedTo = record.seq;
     const id = sessionOf(record);
     if (id === undefined) {
       this.#latest = undefined;
@@ -73,7 +77,6 @@ export class CompactionRule {
     }
     const life = this.#lifeOf(id, record);
     this.#latest = life;
-    if (life === undefined) return;
     if (record.kind === 'call') this.#takeCall(life, record);
     else if (record.event === 'recovered') life.isFound = true;
     else if (record.to === 'closed') life.isClosed = true;
@@ -93,12 +96,12 @@ export class CompactionRule {
     if (id === undefined) return true;
     const life = this.#lives.get(id);
     if (life !== undefined) return record.seq >= life.from;
-    if (!isBeginning(record)) return false;
+    if (record.seq <= this.#lookedTo || !isBeginning(record)) return false;
     this.#lives.set(id, lifeFrom(id, record.seq));
     return true;
   }
 
-  #lifeOf(id: string, record: JournalRecord): Life | undefined {
+  #lifeOf(id: string, record: JournalRecord): Life {
     const known = this.#lives.get(id);
     if (isBeginning(record)) {
       const life = lifeFrom(id, known?.from ?? record.seq);
@@ -108,9 +111,9 @@ export class CompactionRule {
       return life;
     }
     if (known !== undefined) return known;
-    // of a life that has ended, by an earlier compaction or just now
-    if (record.kind === 'session' && record.from === 'closed' && record.to === 'closed') return undefined;
     const life = lifeFrom(id, record.seq);
+    // of a life that has ended, by an earlier compaction or just now
+    if (record.kind === 'session' && record.from === 'closed' && record.to === 'closed') return life;
     life.isKept = true;
     this.#lives.set(id, life);
     return life;
