@@ -113,6 +113,8 @@ export class ResponseQueue {
 
   /** A response began. `key`: what its metadata gives back. */
   opened(responseId: string, key: string | undefined): [Opened, ResponseAction[]] {
+    // One that refused our request before it was seen to begin may be older than our items.
+    const mayBeOlder = this.#blocked;
     this.#blocked = false;
     this.#active.set(responseId, false);
     if (this.#active.size > mostActive)
@@ -133,7 +135,7 @@ export class ResponseQueue {
       this.#active.set(responseId, true);
       return [{ discard: true }, [{ type: 'cancel', responseId }]];
     }
-    for (const itemId of this.#acknowledged) {
+    for (const itemId of mayBeOlder ? [] : this.#acknowledged) {
       this.#forget(itemId);
       request?.items.delete(itemId);
     }
