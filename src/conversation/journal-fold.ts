@@ -139,9 +139,12 @@ export class JournalFold {
     this.#takeEffects(record);
     if (event === 'effect') return;
     life.levels.take(did, stream);
+    // what a strict stream tells of fails it; the record that says so may have been cut off
+    const hasFailed = life.fold.mode === 'strict' && did.some(({ effect }) => effect === 'report');
+    if (hasFailed) life.levels.take(failing, stream);
     this.#lastStream = Math.max(this.#lastStream, stream);
     if (stream === 0) {
-      this.#phase = to as StreamPhase;
+      this.#phase = hasFailed ? 'failed' : (to as StreamPhase);
       if (!isEnd(event) && event !== 'halted') this.#position++;
     }
     // a strict failure is what the input before it came to
@@ -192,6 +195,7 @@ export function foldJournal(id: string, records: Iterable<JournalRecord>): Recov
   return fold.recovered();
 }
 
+const failing: JournalRecord['did'] = [{ effect: 'closeTransactions', detail: 'finish_failed' }];
 const decisive: ReadonlySet<string> = new Set(['apply', 'fail', 'closeTransactions']);
 
 /** Whether the same actions were applied and failed, and the same versions stood after them. */
@@ -207,7 +211,7 @@ function isSame(again: JournalRecord['did'], did: JournalRecord['did']): boolean
 }
 
 /** What a record of a conversation was given; `undefined` where it is not kept. */
-export function inputOf(event: string, { input, digest, message = '' }: RecordedFold): FoldInput | undefined {
+function inputOf(event: string, { input, digest, message = '' }: RecordedFold): FoldInput | undefined {
   switch (event) {
     case 'end_of_input':
       return { end: 'eof' };

@@ -49,7 +49,7 @@ export class RecordedLevels {
 
   /** Takes what a record of a conversation did, in a step of this stream. */
   take(did: readonly RecordedEffect[], stream: number): void {
-    for (const { effect, detail = '', version = this.version } of did) {
+    for (const { effect, detail = '', version } of did) {
       const isOwn = this.#levels.length === 0 || this.#owner === stream;
       switch (effect) {
         case 'apply':
@@ -64,8 +64,8 @@ export class RecordedLevels {
         default:
           continue;
       }
-      this.version = version;
-      this.lastVersion = Math.max(this.lastVersion, version);
+      this.version = version ?? this.version;
+      this.lastVersion = Math.max(this.lastVersion, this.version);
     }
   }
 
@@ -97,6 +97,7 @@ export class RecordedLevels {
         this.lastTransaction++;
         this.#bases.push({ version: this.version, transaction: this.lastTransaction });
       } else if (effect.type === 'keep' || effect.type === 'restore') {
+        if (effect.type === 'restore') this.version = this.#bases[effect.level]?.version ?? this.version;
         this.#bases.length = effect.level;
       }
     }
