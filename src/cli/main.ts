@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { isCommitpointError, messageOf } from '../contract/errors.js';
+import { farAlphabet } from '../verify/explore/index.js';
 import { type DemoOptions, demo } from './commands/demo.js';
 import { type DiagramOptions, diagram } from './commands/diagram.js';
+import { type ExploreOptions, exploreAll } from './commands/explore.js';
 import { type FoldOptions, foldFiles } from './commands/fold.js';
 import { type ReplayCommandOptions, replayJournal } from './commands/replay.js';
 import { type RunOptions, run } from './commands/run.js';
@@ -52,6 +54,24 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .option('--dialect <name>', 'openai only: openai, azure, azure-voice-live or xai')
     .option('--json', 'print the events as JSON lines')
     .action(async (options: RunOptions) => done(await run(options)));
+
+  program
+    .command('explore')
+    .description('every interleaving of a session and its calls, or of a response stream, up to a bound')
+    .option(
+      '--tools <n>',
+      'how many calls the far side makes at most, each of a tool of one of the three policies',
+      '2',
+    )
+    .option('--depth <n>', 'how many things may happen one after another; any number when absent')
+    .option('--states <n>', 'how many different states are met at most', '2000000')
+    .option('--far <events>', `what the far side does, with commas between: some of ${farAlphabet.join(', ')}`)
+    .option('--durable', 'with a durable journal')
+    .option('--stream', 'a response stream and its transactions instead')
+    .option('--mode <mode>', 'with --stream: tolerant, strict or warp', 'tolerant')
+    .option('--set <policy=value>', 'with --stream: one policy, as of fold', collect, [])
+    .option('--json', 'print the violations and the counts as JSON lines')
+    .action((options: ExploreOptions) => done(exploreAll(options)));
 
   program
     .command('verify')

@@ -151,14 +151,15 @@ function readerOf(format: string): Reader {
   }
 }
 
-function modeOf(mode: string): ConversationMode {
+/** @throws {InvalidInputError} for one that there is not */
+export function modeOf(mode: string): ConversationMode {
   const known = conversationModes.find((name) => name === mode);
   if (known === undefined) throw new InvalidInputError('mode', conversationModes.join(', '), mode);
   return known;
 }
 
-/** Names and values are looked at by the fold. */
-function policiesOf(settings: readonly string[]): Partial<ConversationPolicies> {
+/** What `--set` says; names and values are looked at by the fold. @throws {InvalidInputError} */
+export function policiesOf(settings: readonly string[]): Partial<ConversationPolicies> {
   const policies = settings.map((setting) => {
     const at = setting.indexOf('=');
     if (at > 0) return [setting.slice(0, at), setting.slice(at + 1)] as const;

@@ -106,10 +106,10 @@ function explored(options: Exploration): Explored {
   return { states, transitions, depth, complete, violations };
 }
 
-function commentOn({ slowValidation = false }: Exploration, length: number): string {
+function commentOn({ slowValidation = false, journalFails = false }: Exploration, length: number): string {
   const found = `found by the explorer, ${length} events from the beginning`;
-  if (!slowValidation) return found;
-  return `${found}; validations take their time there, which no step of a scenario can say`;
+  if (!slowValidation && !journalFails) return found;
+  return `${found}; no step of a scenario says when a validation ends, nor that a journal takes no more`;
 }
 
 function judged(scenario: Scenario): Explored {

@@ -7,6 +7,7 @@ import { samplePath } from '../../../src/verify/explore/session/sample.js';
 import { scenarioOf } from '../../../src/verify/explore/session/scenario-of.js';
 import { SessionSystem } from '../../../src/verify/explore/session/system.js';
 import { differenceOf } from './alike.js';
+import { randomOf } from './random.js';
 
 const tools = [
   { name: 'look', effect: 'read', timeoutMs: 1 },
@@ -42,17 +43,6 @@ const regions: readonly (readonly [string, SessionExploration])[] = [
 /** By hand: `COMMITPOINT_RUNS=10000`. */
 const runs = Math.ceil(Number(process.env.COMMITPOINT_RUNS ?? 300) / regions.length);
 const seed = Number(process.env.COMMITPOINT_SEED ?? 1);
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 describe('what the explorer walks through is what the runtime does', () => {
   const seen = new Map<string, number>();

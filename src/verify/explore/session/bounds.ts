@@ -59,6 +59,8 @@ export interface SessionExploration {
   readonly durable?: boolean;
   /** Whether a validation takes its time, so that other things happen meanwhile. Such a path has no scenario that `simulate` runs. Default `false`. */
   readonly slowValidation?: boolean;
+  /** Whether the journal may take no more at any moment, not only at a flush. Such a path has no scenario either. Default `false`. */
+  readonly journalFails?: boolean;
   /** Default: all but `audio`, `unknown` and `usage`. */
   readonly far?: readonly FarWord[];
   /** Default: all. */
@@ -81,6 +83,7 @@ export interface SessionBounds {
   readonly closeTimes: boolean;
   readonly durable: boolean;
   readonly slowValidation: boolean;
+  readonly journalFails: boolean;
   readonly far: ReadonlySet<FarWord>;
   readonly host: ReadonlySet<HostWord>;
 }
@@ -95,7 +98,14 @@ const usualFar = farAlphabet.filter((word) => word !== 'audio' && word !== 'unkn
 
 /** Fills in what was not said. @throws {InvalidInputError} for what cannot be explored */
 export function sessionBounds(given: SessionExploration): SessionBounds {
-  const { tools = onePerPolicy, calls = 2, options = {}, durable = false, slowValidation = false } = given;
+  const {
+    tools = onePerPolicy,
+    calls = 2,
+    options = {},
+    durable = false,
+    slowValidation = false,
+    journalFails = false,
+  } = given;
   if (!Number.isInteger(calls) || calls < 0 || calls > 6) {
     throw new InvalidInputError('calls', 'an integer from 0 to 6', calls);
   }
@@ -127,6 +137,7 @@ export function sessionBounds(given: SessionExploration): SessionBounds {
     closeTimes: options.closeTimeoutMs !== 0,
     durable,
     slowValidation,
+    journalFails,
     far: new Set(chosen('far', given.far ?? usualFar, farAlphabet)),
     host: new Set(chosen('host', given.host ?? hostAlphabet, hostAlphabet)),
   };

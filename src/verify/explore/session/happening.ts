@@ -26,6 +26,8 @@ export type Happening =
   | { readonly of: 'repeat'; readonly call: number }
   /** No calls: one that never was. */
   | { readonly of: 'withdraw'; readonly calls: readonly number[] }
+  /** The journal takes no more. */
+  | { readonly of: 'journal_fails' }
   | { readonly of: 'validated'; readonly call: number }
   | { readonly of: 'code'; readonly call: number; readonly resolves: boolean }
   | { readonly of: 'publish'; readonly call: number; readonly resolves: boolean }
@@ -54,6 +56,7 @@ export function happenings(bounds: SessionBounds): readonly Happening[] {
   if (far.has('stream_end')) all.push({ of: 'stream', ends: true });
   if (far.has('stream_fail')) all.push({ of: 'stream', ends: false });
   for (const what of ['connect', 'close'] as const) all.push({ of: 'timeout', what });
+  if (bounds.journalFails) all.push({ of: 'journal_fails' });
   for (let call = 0; call < calls; call++) {
     if (bounds.slowValidation) all.push({ of: 'validated', call });
     for (const resolves of [true, false]) {

@@ -22,6 +22,8 @@ export function isPossible({ session, calls }: World, happening: Happening, boun
       return session.reading && happening.call < calls.length;
     case 'withdraw':
       return session.reading && isWorthWithdrawing(calls, happening.calls, bounds);
+    case 'journal_fails':
+      return session.snapshot.value === 'connecting' || typeof session.snapshot.value !== 'string';
     case 'validated':
       return isAwaited(calls[happening.call]);
     case 'code':

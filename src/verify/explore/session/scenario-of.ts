@@ -172,7 +172,7 @@ class Tools {
   }
 }
 
-/** What is written for something that happens; nothing where the clock alone makes it happen. `verdicts`: of the calls so far. */
+/** What is written for something that happens; nothing where the clock alone makes it happen, or no step of a scenario can. `verdicts`: of the calls so far. */
 function stepOf(happening: Happening, verdicts: readonly Verdict[], tools: Tools): Step | undefined {
   switch (happening.of) {
     case 'connect':
@@ -210,6 +210,7 @@ function stepOf(happening: Happening, verdicts: readonly Verdict[], tools: Tools
       return { host: happening.act };
     case 'timeout':
     case 'validated':
+    case 'journal_fails':
       return undefined;
   }
 }

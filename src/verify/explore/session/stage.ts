@@ -127,6 +127,9 @@ export class Stage {
         this.#take(world, { at: 'session', type: 'tool_call_cancelled', ids });
         break;
       }
+      case 'journal_fails':
+        this.#session(world, 'flush_failed');
+        break;
       case 'validated':
         this.#judgeInput(world, happening.call);
         break;

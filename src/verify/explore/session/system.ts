@@ -70,7 +70,7 @@ export class SessionSystem implements System {
 
   begin(into: Int32Array): readonly Finding[] {
     const { world, findings } = this.first();
-    this.#write(world, into);
+    this.write(world, into);
     return findings;
   }
 
@@ -82,7 +82,7 @@ export class SessionSystem implements System {
       const happening = happenings[code] as Happening;
       if (!isPossible(world, happening, bounds)) continue;
       const findings = this.step(world, happening);
-      if (findings.length === 0) this.#write(world, next);
+      if (findings.length === 0) this.write(world, next);
       if (!visit(code, next, findings)) return;
       world = this.#read(row);
     }
@@ -109,16 +109,19 @@ export class SessionSystem implements System {
     for (let place = 0; place < calls.length; place++) places.push(place);
     if (!calls.some(({ released }) => released)) return places;
     const numbers = calls.map((part) => (part.released ? this.#numberOfCall(part) : 0));
-    places.sort((a, b) => (numbers[a] as number) - (numbers[b] as number) || a - b);
+    const { flushes } = session;
+    // those that are alike but for the intents of theirs that are still being written: by the place of the first of these
+    places.sort((a, b) => (numbers[a] as number) - (numbers[b] as number) || tied(a, b, numbers[a] as number, flushes));
     if (places.every((from, to) => from === to)) return places;
     world.calls = places.map((place) => calls[place] as World['calls'][number]);
     const to = (place: number) => places.indexOf(place);
-    session.flushes = session.flushes.map(to);
+    session.flushes = flushes.map(to);
     session.unconfirmed = session.unconfirmed.map(to);
     return places;
   }
 
-  #write(world: World, into: Int32Array): void {
+  /** The row of a world. */
+  write(world: World, into: Int32Array): void {
     this.order(world);
     into[0] = this.#numberOfSession(world.session);
     for (let place = 0; place < this.bounds.calls; place++) {
@@ -163,6 +166,12 @@ export class SessionSystem implements System {
     const key = `${this.#snapshots.of(part.snapshot)}.${part.tool}.${bits}.${part.facts}`;
     return this.#calls.numberOf(key, () => copyOfCall(part));
   }
+}
+
+/** Calls that are not released (their number is 0) keep their order. */
+function tied(a: number, b: number, number: number, flushes: readonly number[]): number {
+  if (number === 0 || flushes.length === 0) return a - b;
+  return flushes.indexOf(a) - flushes.indexOf(b) || a - b;
 }
 
 const codes = { none: 0, runs: 1, settled: 2 } as const;

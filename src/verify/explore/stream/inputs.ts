@@ -1,6 +1,7 @@
 /** What a walk through a response stream puts in: small events, by name, each as a line of a file that `commitpoint fold` reads. */
 import { fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { ResponseEventSchema } from '../../../../proto/index.js';
+import { InvalidInputError } from '../../../contract/errors.js';
 import type { FoldInput } from '../../../conversation/index.js';
 
 const actions = (...all: JsonObject[]) => ({ clientActions: { actions: all } });
@@ -45,9 +46,11 @@ export interface StreamInput {
   readonly input: FoldInput;
 }
 
-/** The inputs of these names. */
+/** The inputs of these names. @throws {InvalidInputError} for one that there is not */
 export function streamInputs(words: readonly StreamWord[]): readonly StreamInput[] {
   return words.map((word) => {
+    if (!Object.hasOwn(lines, word))
+      throw new InvalidInputError('inputs', `some of ${streamAlphabet.join(', ')}`, word);
     const json = lines[word];
     return { word, line: JSON.stringify(json), input: inputOf(json) };
   });

@@ -10,6 +10,8 @@
  * that happens next depends on these. What was told of before, and how much was
  * read, is left out: nothing asks for it.
  */
+
+import { InvalidInputError } from '../../../contract/errors.js';
 import {
   type ConversationMode,
   type ConversationPolicies,
@@ -62,7 +64,9 @@ export class StreamSystem implements System {
   readonly #worlds: StreamWorld[] = [];
   readonly #next = new Int32Array(1);
 
+  /** @throws {InvalidInputError} for what cannot be explored */
   constructor({ mode, policies, inputs = streamAlphabet, levels = 3 }: StreamExploration) {
+    if (!Number.isInteger(levels) || levels < 1) throw new InvalidInputError('levels', 'an integer from 1', levels);
     this.fold = createFold({
       ...(mode === undefined ? {} : { mode }),
       ...(policies === undefined ? {} : { policies }),

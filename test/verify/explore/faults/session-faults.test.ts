@@ -22,11 +22,11 @@ describe('a fault is found, and its scenario shows it', () => {
       const { mistake, within, onlyPure = false } = fault;
       const numbers = (scenario: Parameters<typeof simulate>[0]) =>
         explore({ scenario }).violations.map((violation) => violation.invariant);
-      const sound = explore({ ...within, depth: 12 });
+      const sound = explore({ ...within, depth: 8 });
       expect(sound.violations).toEqual([]);
 
       const violation = await withMistake(mistake, async () => {
-        const found = explore({ ...within, depth: 12 }).violations;
+        const found = explore({ ...within, depth: 8 }).violations;
         const own = found.find((violation) => violation.invariant === invariant);
         if (own === undefined) return expect.fail(`found ${JSON.stringify(found.map(({ what }) => what))} instead`);
         expect(numbers(own.scenario), own.file).toContain(invariant);

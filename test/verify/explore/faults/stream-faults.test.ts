@@ -16,7 +16,7 @@ describe('a fault is found, and its scenario shows it', () => {
   test.each(streamFaults.map((fault) => [fault.invariant, fault.title, fault] as const))(
     '%s: %s',
     async (invariant, _title, { mistake, within }) => {
-      const bounds = { stream: within, depth: 7 };
+      const bounds = { stream: within, depth: 6 };
       expect(explore(bounds).violations).toEqual([]);
 
       const { scenario, file } = await withMistake(mistake, () => {
