@@ -15,6 +15,10 @@ const works = {
     const { journalCommits } = await import('./loads/journal-commits.mjs');
     return (_, options) => journalCommits(/** @type {Parameters<typeof journalCommits>[0]} */ (options));
   },
+  verify: async () => {
+    const { verifyJournal } = await import('./loads/verify.mjs');
+    return (_, options) => verifyJournal(/** @type {Parameters<typeof verifyJournal>[0]} */ (options));
+  },
   'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {

@@ -263,4 +263,19 @@ export const rows = [
       { what: 'durable records one at a time, /s', value: 'one commit point at a time' },
     ],
   },
+  {
+    name: 'P12',
+    what: 'verify of a journal in a file: read, decoded, judged, every step taken again',
+    cases: {
+      '10 k records': own('verify', { records: 10_000, measures: 'rate' }),
+      '500 k records': own('verify', { records: 500_000, measures: 'rate' }),
+      'heap at 10 k records': own('verify', { records: 10_000, measures: 'heap' }),
+      'heap at 500 k records': own('verify', { records: 500_000, measures: 'heap' }),
+    },
+    goals: [
+      { what: 'records, /CPU-s', value: '500 k records', atLeast: 300_000 },
+      { what: 'rate at 500 k ÷ at 10 k', value: '500 k records', of: '10 k records' },
+      { what: 'heap at 500 k ÷ at 10 k', value: 'heap at 500 k records', of: 'heap at 10 k records', atMost: 1.5 },
+    ],
+  },
 ];
