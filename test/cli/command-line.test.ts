@@ -65,7 +65,7 @@ const file = async (name: string, ...lines: readonly string[]) => {
 const lines = (out: string) => out.trimEnd().split('\n');
 
 describe('every command', () => {
-  test.each([['demo'], ['simulate'], ['run'], ['diagram']])('%s has --help', async (command) => {
+  test.each([['demo'], ['simulate'], ['run'], ['explore'], ['diagram']])('%s has --help', async (command) => {
     expect(await commitpoint([command, '--help'])).toMatchObject({ status: 0, err: '' });
   });
 
@@ -81,6 +81,11 @@ describe('every command', () => {
     [['simulate', 'a', 'b']],
     [['run', '--provider', 'openai']],
     [['run', '--provider', 'nobody', '--recording', 'x']],
+    [['explore', '--tools', 'many']],
+    [['explore', '--tools', '7']],
+    [['explore', '--depth', '0']],
+    [['explore', '--far', 'text,thunder']],
+    [['explore', '--stream', '--mode', 'lax']],
     [['diagram', 'nothing']],
     [['diagram', '--format', 'svg']],
   ])('%j ends with 2, says why, and prints nothing', async (args) => {
@@ -93,6 +98,8 @@ describe('every command', () => {
     [['demo', '--json']],
     [['simulate', '-', '--json', '--check']],
     [['run', '--provider', 'openai', '--recording', '-', '--json']],
+    [['explore', '--tools', '1', '--json']],
+    [['explore', '--stream', '--depth', '4', '--json']],
     [['diagram', '--format', 'json']],
     [['diagram', 'session', '--json']],
   ])('%j prints JSON lines and nothing else', async (args) => {
