@@ -1,7 +1,6 @@
 /** What is found after a crash, and whether it is true. */
 import { stat, truncate } from 'node:fs/promises';
 import type { JournalRecord } from '../../src/contract/journal.js';
-import type { Tool } from '../../src/contract/tool.js';
 import type { RecoveredConversation } from '../../src/conversation/index.js';
 import { type FileJournal, fileJournal } from '../../src/journals/file/index.js';
 import {
@@ -13,9 +12,10 @@ import {
   startSession,
 } from '../../src/runtime/index.js';
 import { scriptedProvider } from '../../src/testing/index.js';
-import { verify } from '../../src/verify/verify.js';
+import { verify } from '../../src/verify/index.js';
 import { actions, begin, commit, done, init, task } from '../conversation/events.js';
 import { untruthsOf } from '../runtime/recover/truth.js';
+import { listeners } from './listeners.js';
 import type { Remains } from './program.js';
 import { readSideEffects, type World } from './side-effects.js';
 import { brokenTransactions } from './wholeness.js';
@@ -94,33 +94,6 @@ async function recordsOf(journal: FileJournal): Promise<JournalRecord[]> {
   const records: JournalRecord[] = [];
   for await (const record of journal.read()) records.push(record);
   return records;
-}
-
-/** Tools of the names that were called, which run nothing, and how often each call was told of. */
-function listeners(records: readonly JournalRecord[]): { tools: readonly Tool[]; told: Map<string, number> } {
-  const told = new Map<string, number>();
-  const names = new Set<string>();
-  for (const { data } of records) {
-    if (data !== undefined && 'occurrence' in data && data.occurrence.candidate !== undefined) {
-      names.add(data.occurrence.candidate.name);
-    }
-  }
-  const tools = [...names].map((name) =>
-    defineTool({
-      name,
-      description: '',
-      input: {},
-      execute: () => {
-        throw new TypeError('a recovery runs no code');
-      },
-      onLate: ({ status }, { sessionId, id }) => {
-        const call = `${sessionId}/${id}`;
-        told.set(call, (told.get(call) ?? 0) + 1);
-        if (status !== 'unknown') throw new TypeError(`a recovery cannot know that it ${status}`);
-      },
-    }),
-  );
-  return { tools, told };
 }
 
 function untrue(recovery: Recovery, { sessions, strange }: World): string[] {
