@@ -155,7 +155,8 @@ export class Turn implements Teller {
   /** Under `strict`: how it stood before the action at hand. */
   #before: { readonly moving: Moving; readonly steps: number } | undefined;
   /** With `traceRecords`: what the action at hand came to. */
-  #outcome: { changed: boolean; failed?: ConversationDiagnosticCode } = { changed: false };
+  #hasChanged = false;
+  #failedWith: ConversationDiagnosticCode | undefined;
 
   constructor(config: TurnConfig, state: FoldState, stream: number, own: StreamState, received: Received) {
     const { parts } = state;
@@ -307,9 +308,11 @@ export class Turn implements Teller {
   }
 
   #traceOutcome({ type }: ReceivedAction, index: number): void {
-    const outcome = this.#outcome;
-    this.#outcome = { changed: false };
-    this.#step({ of: 'acted', stream: this.#stream, index, name: type === 'none' ? '' : type, ...outcome });
+    const name = type === 'none' ? '' : type;
+    const failed = this.#failedWith === undefined ? undefined : { failed: this.#failedWith };
+    this.#step({ of: 'acted', stream: this.#stream, index, name, changed: this.#hasChanged, ...failed });
+    this.#hasChanged = false;
+    this.#failedWith = undefined;
   }
 
   /** Whether the action did not fail. */
@@ -365,7 +368,7 @@ export class Turn implements Teller {
     if (outcome instanceof Failed) return this.#fail(outcome);
     if (outcome === this.tree) return true;
     this.tree = outcome;
-    if (this.#config.traceRecords) this.#outcome.changed = true;
+    if (this.#config.traceRecords) this.#hasChanged = true;
     if (this.#config.traceActions) this.#traceAction();
     return true;
   }
@@ -373,7 +376,7 @@ export class Turn implements Teller {
   /** A failing action dooms the stream's own transaction; without one the conversation diverges. */
   #fail({ code, detail }: Failed): false {
     this.tell(code, detail);
-    this.#outcome.failed = code;
+    this.#failedWith = code;
     if (this.levels.length === 0 || this.owner !== this.#stream) this.diverged = true;
     else this.#move(failAction(this.levels, this.#config.rules));
     return false;
@@ -410,7 +413,7 @@ export class Turn implements Teller {
           break;
         case 'refuseBegin':
           succeeded = false;
-          this.#outcome.failed = 'nested_begin';
+          this.#failedWith = 'nested_begin';
           break;
         case 'keep':
           this.bases = this.bases.slice(0, effect.level);
