@@ -205,13 +205,15 @@ export class FileJournal implements Journal {
     for (const { resolve } of waiters) resolve();
   }
 
-  /** With all that was appended in the file, as far as it ever gets there. */
   #openToRead(): Promise<Readable> {
+    if (this.#closing === undefined) return this.#openWritten();
     // closed: another may write it now
-    if (this.#closing !== undefined) {
-      const open = () => openToRead(this.path, this.#disk);
-      return this.#closing.then(open, open);
-    }
+    const open = () => openToRead(this.path, this.#disk);
+    return this.#closing.then(open, open);
+  }
+
+  /** With all that was appended in the file, as far as it ever gets there. */
+  #openWritten(): Promise<Readable> {
     return this.#alone(async () => {
       if (this.#failure === undefined) await this.#writeGroup(false);
       const { file } = await openToRead(this.path, this.#disk);
@@ -223,7 +225,7 @@ export class FileJournal implements Journal {
     const making = makingOf(this.path);
     const opened: DiskFile[] = [];
     try {
-      const { file: from, bound } = await this.#openToRead();
+      const { file: from, bound } = await this.#openWritten();
       opened.push(from);
       const to = await this.#disk.open(making, 'create');
       if (to === undefined) throw new NotMade();
