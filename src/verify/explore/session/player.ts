@@ -14,6 +14,7 @@ import type { Finding } from '../walk.js';
 import { type SessionBounds, sessionBounds } from './bounds.js';
 import { type FarReading, readFar } from './far-words.js';
 import type { Happening, Verdict } from './happening.js';
+import { Limits } from './limits.js';
 import { isPossible } from './possible.js';
 import { placeOf, type Taken } from './stage.js';
 import { SessionSystem } from './system.js';
@@ -29,14 +30,6 @@ export interface Played {
   /** Where each call stands, in order of admission. */
   readonly calls: CallStates;
 }
-
-/** A limit of time that runs. */
-interface Limit {
-  readonly happening: Extract<Happening, { of: 'timeout' }>;
-  readonly due: number;
-}
-
-type Timeout = Limit['happening'];
 
 /** Plays a scenario. @throws {ScenarioError} at a step that is impossible where the run stands; `file` names the scenario in its message */
 export function playScenario(scenario: Scenario, file: string): Played {
@@ -62,8 +55,7 @@ class Player {
   readonly #answers: Happening[] = [];
   /** What the far side has emitted and nobody has read. */
   #emitted: (FarReading | { readonly of: 'stream'; readonly ends: boolean })[] = [];
-  #limits: Limit[] = [];
-  #now = 0;
+  readonly #limits = new Limits();
 
   constructor(header: ScenarioHeader) {
     this.#header = header;
@@ -215,24 +207,13 @@ class Player {
   // ── time ──
 
   #advance(ms: number): void {
-    const until = this.#now + ms;
+    const until = this.#limits.now + ms;
     for (;;) {
-      const next = this.#nextUntil(until);
-      if (next === undefined) break;
-      this.#limits = this.#limits.filter((limit) => limit !== next);
-      this.#now = Math.max(this.#now, next.due);
-      this.#happens(next.happening);
+      const happening = this.#limits.runOut(until);
+      if (happening === undefined) return;
+      this.#happens(happening);
       this.#settle();
     }
-    this.#now = until;
-  }
-
-  #nextUntil(until: number): Limit | undefined {
-    let next: Limit | undefined;
-    for (const limit of this.#limits) {
-      if (limit.due <= until && (next === undefined || limit.due < next.due)) next = limit;
-    }
-    return next;
   }
 
   // ── what was asked for ──
@@ -268,43 +249,33 @@ class Player {
         break;
       }
       case 'armConnectTimeout':
-        this.#arm({ of: 'timeout', what: 'connect' }, connectTimeoutMs);
+        this.#limits.arm({ of: 'timeout', what: 'connect' }, connectTimeoutMs);
         break;
       case 'disarmConnectTimeout':
-        this.#disarm('connect', -1);
+        this.#limits.disarm('connect', -1);
         break;
       case 'armCloseTimeout':
-        this.#arm({ of: 'timeout', what: 'close' }, closeTimeoutMs);
+        this.#limits.arm({ of: 'timeout', what: 'close' }, closeTimeoutMs);
         break;
       case 'disarmCloseTimeout':
-        this.#disarm('close', -1);
+        this.#limits.disarm('close', -1);
         break;
       case 'armTimeout':
-        this.#arm({ of: 'timeout', what: 'code', call }, this.#toolOf(call)?.timeoutMs ?? 0);
+        this.#limits.arm({ of: 'timeout', what: 'code', call }, this.#toolOf(call)?.timeoutMs ?? 0);
         break;
       case 'disarmTimeout':
-        this.#disarm('code', call);
+        this.#limits.disarm('code', call);
         break;
       case 'armPublishTimeout':
-        this.#arm({ of: 'timeout', what: 'publish', call }, publishTimeoutMs);
+        this.#limits.arm({ of: 'timeout', what: 'publish', call }, publishTimeoutMs);
         break;
       case 'disarmPublishTimeout':
-        this.#disarm('publish', call);
+        this.#limits.disarm('publish', call);
         break;
     }
   }
 
   #toolOf(call: number): ScenarioTool | undefined {
     return this.#tools[this.#world.calls[call]?.tool ?? -1]?.[1];
-  }
-
-  #arm(happening: Timeout, ms: number): void {
-    if (ms > 0) this.#limits.push({ happening, due: this.#now + ms });
-  }
-
-  #disarm(what: Timeout['what'], call: number): void {
-    this.#limits = this.#limits.filter(({ happening }) => {
-      return happening.what !== what || ('call' in happening && happening.call !== call);
-    });
   }
 }

@@ -3,9 +3,7 @@
  * coordination, and what they ask for becomes pending or is over.
  */
 import {
-  type Asked,
   type BareCall,
-  type CallEntry,
   type CallEventType,
   type CallRules,
   type Composition,
@@ -19,6 +17,7 @@ import {
 } from '../../../../machines/index.js';
 import type { SessionBounds } from './bounds.js';
 import type { Happening, Verdict } from './happening.js';
+import { perform } from './perform.js';
 import { type CallPart, emptyWorld, newCall, type World } from './world.js';
 
 /** A step that the coordination took. */
@@ -53,8 +52,6 @@ export class Stage {
   readonly #names: readonly string[];
   readonly #onTaken: OnTaken;
   #calls: BareCall[] = [];
-  /** A piece of audio is on its way to the host. */
-  #isAudio = false;
 
   constructor(bounds: SessionBounds, onTaken: OnTaken) {
     const { maxConcurrentTools, maxOpenCalls, dropUnreadAudio, durable, tools } = bounds;
@@ -82,14 +79,13 @@ export class Stage {
     const composition = createComposition(this.bounds);
     const world = emptyWorld(composition.session, composition.coordination.counts);
     const move = composition.begin();
-    for (const effect of move.did) this.#performForSession(world.session, effect);
+    for (const { type } of move.did) perform(world, type, undefined, { bounds: this.bounds, isAudio: false });
     return { world, move };
   }
 
   /** Something happens that can happen. */
   take(world: World, happening: Happening): void {
     this.#resume(world);
-    this.#isAudio = happening.of === 'far' && happening.type === 'audio';
     const { session } = world;
     switch (happening.of) {
       case 'connect':
@@ -284,117 +280,13 @@ export class Stage {
     const room = session.paused ? (maxBufferedEvents ?? 0) - session.waiting : Number.POSITIVE_INFINITY;
     const unreadAudio = session.audio;
     const moves = this.#composition.take(occurrence, room, unreadAudio);
+    const how = { bounds: this.bounds, isAudio: occurrence.type === 'audio' };
     for (const { call, event, did } of moves) {
       // a call begins; one with an id that is known does only where something is wrong
       if (call !== undefined && event === '') this.#calls[placeOf(call.id)] = call;
-      for (const effect of did) this.#perform(world, effect);
+      for (const { type, call } of did) perform(world, type, call === undefined ? undefined : placeOf(call.id), how);
     }
     this.#onTaken({ occurrence, room, unreadAudio, moves }, world);
-  }
-
-  #perform({ session, calls }: World, effect: Asked<BareCall>): void {
-    if (effect.call === undefined) this.#performForSession(session, effect);
-    else {
-      const call = placeOf(effect.call.id);
-      this.#performForCall(session, calls[call] as World['calls'][number], call, effect);
-    }
-  }
-
-  #performForSession(session: World['session'], { type }: Asked<CallEntry>): void {
-    switch (type) {
-      case 'connectDriver':
-        session.connecting = true;
-        break;
-      case 'closeDriver':
-        session.closing = true;
-        break;
-      case 'armConnectTimeout':
-        session.connectTimer = this.bounds.connectTimes;
-        break;
-      case 'disarmConnectTimeout':
-        session.connectTimer = false;
-        break;
-      case 'armCloseTimeout':
-        session.closeTimer = this.bounds.closeTimes;
-        break;
-      case 'disarmCloseTimeout':
-        session.closeTimer = false;
-        break;
-      case 'readEvents':
-        session.reading = true;
-        break;
-      case 'abortLifetime':
-        session.reading = false;
-        break;
-      case 'deliver':
-        this.#report(session);
-        if (this.#isAudio && session.paused) session.audio++;
-        break;
-      case 'dropUnreadAudio':
-        session.waiting -= session.audio;
-        session.audio = 0;
-        break;
-      case 'discardUnread':
-        session.waiting = 0;
-        session.audio = 0;
-        break;
-    }
-  }
-
-  #performForCall(
-    session: World['session'],
-    part: World['calls'][number],
-    call: number,
-    { type }: Asked<CallEntry>,
-  ): void {
-    switch (type) {
-      case 'validate':
-        part.validating = true;
-        // a limit for a validation that takes its time
-        if (this.bounds.slowValidation) part.timer = this.#isLimited(part.tool);
-        break;
-      case 'execute':
-        part.code = 'runs';
-        break;
-      case 'armTimeout':
-        part.timer = this.#isLimited(part.tool);
-        break;
-      case 'disarmTimeout':
-        part.timer = false;
-        break;
-      case 'flush':
-        session.flushes = [...session.flushes, call];
-        break;
-      case 'publish':
-        part.unanswered = true;
-        break;
-      case 'armPublishTimeout':
-        if (this.bounds.publishTimes) session.unconfirmed = [...session.unconfirmed, call];
-        break;
-      case 'disarmPublishTimeout':
-        if (session.unconfirmed.length > 0) {
-          session.unconfirmed = session.unconfirmed.filter((waiting) => waiting !== call);
-        }
-        break;
-      case 'abortSignal':
-        if (part.code === 'runs') part.aborted = true;
-        break;
-      case 'reportStarted':
-      case 'reportCompleted':
-      case 'reportRejected':
-      case 'reportUnconfirmed':
-      case 'reportAbandoned':
-        this.#report(session);
-        break;
-    }
-  }
-
-  #isLimited(tool: number): boolean {
-    return (this.bounds.tools[tool]?.timeoutMs ?? 0) > 0;
-  }
-
-  #report(session: World['session']): void {
-    if (session.paused) session.waiting++;
   }
 }
 

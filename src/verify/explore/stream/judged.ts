@@ -26,17 +26,12 @@ export class Versions {
   }
 }
 
-/** Effects of a host, as its outbox has them: an action that adds a message has one. */
-export interface Held {
-  /** One list for each open transaction: the places of the effects that wait. */
-  readonly levels: readonly (readonly string[])[];
-}
-
 /** What a step of the fold did, and what is wrong with it at first sight. */
 export interface JudgedStep {
   readonly steps: readonly ConversationStep[];
   /** Effects that may run now, in order. */
   readonly released: readonly string[];
+  /** One list for each open transaction: the places of the effects of a host that wait in it. An action that adds a message has one. */
   readonly held: readonly (readonly string[])[];
   /** Numbers of the transactions that are open. */
   readonly open: readonly number[];
