@@ -6,6 +6,8 @@ import type { OpenAiFrame, OpenAiReply } from './script.js';
 export interface ResponseContext {
   readonly responseId: string;
   readonly modality: 'audio' | 'text';
+  /** Whether the audio of an item is done after everything else of it. */
+  readonly audioDoneLast: boolean;
   /** What of the response is the same in its first and its last frame. */
   readonly common: JsonRecord;
   readonly nextId: (prefix: string) => string;
@@ -199,7 +201,7 @@ export class ActiveResponse {
 
   /** The frames that end an item, with what it has come to when each is sent. */
   #ending(item: OpenItem, status: 'completed' | 'incomplete'): Planned[] {
-    const { responseId, modality } = this.#context;
+    const { responseId, modality, audioDoneLast } = this.#context;
     const frames: (() => OpenAiFrame)[] = [];
     if (item.kind === 'call') {
       frames.push(() => ({
@@ -209,9 +211,11 @@ export class ActiveResponse {
     } else {
       const place = this.#place(item, { content_index: 0 });
       if (modality === 'audio') {
-        frames.push(() => ({ type: 'response.output_audio.done', ...place }));
+        const audioDone = () => ({ type: 'response.output_audio.done', ...place });
+        if (!audioDoneLast) frames.push(audioDone);
         frames.push(() => ({ type: 'response.output_audio_transcript.done', ...place, transcript: item.said }));
         frames.push(() => partDone(place, { type: 'audio', transcript: item.said }));
+        if (audioDoneLast) frames.push(audioDone);
       } else {
         frames.push(() => ({ type: 'response.output_text.done', ...place, text: item.said }));
         frames.push(() => partDone(place, { type: 'text', text: item.said }));

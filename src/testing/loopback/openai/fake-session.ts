@@ -327,6 +327,7 @@ export class OpenAiFakeSession {
       {
         responseId: this.#nextId('resp'),
         modality: this.#modality(),
+        audioDoneLast: this.#dialect === 'xai',
         common: { conversation_id: conversation, metadata: asked.metadata ?? null },
         nextId: (prefix) => this.#nextId(prefix),
       },
