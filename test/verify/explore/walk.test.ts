@@ -1,6 +1,7 @@
 /** The walk itself: what it leads through, what it takes for one state, and where it stops. */
 import { describe, expect, test } from 'vitest';
 import { sessionMachine, toolInvocationMachine } from '../../../machines/index.js';
+import { defineTool } from '../../../src/runtime/index.js';
 import { explore, type Progress } from '../../../src/verify/explore/index.js';
 import { type SessionExploration, sessionBounds } from '../../../src/verify/explore/session/bounds.js';
 import type { Happening } from '../../../src/verify/explore/session/happening.js';
@@ -148,6 +149,22 @@ describe('what is taken for one', () => {
     set.read(1234, row);
     expect([...row]).toEqual([34, 12]);
   });
+});
+
+test('tools of a host are explored as they are', () => {
+  const pay = defineTool({
+    name: 'pay',
+    description: 'pays a bill',
+    input: { type: 'object', properties: { cents: { type: 'integer' } } },
+    onInterruption: 'deliver',
+    timeoutMs: 1000,
+    needsApproval: ({ cents }) => Number(cents) > 100,
+    execute: () => 'paid',
+  });
+  const { complete, violations, states } = explore({ tools: [pay], calls: 1 });
+  expect({ complete, violations }).toEqual({ complete: true, violations: [] });
+  // with an approval and without one
+  expect(states).toBeGreaterThan(explore({ tools: [{ ...pay, needsApproval: false }], calls: 1 }).states);
 });
 
 describe('where it stops', () => {
