@@ -77,7 +77,6 @@ export class Sessions {
 function isRefusal([first, second]: readonly JournalRecord[]): boolean {
   if (first === undefined || second !== undefined) return false;
   const { event, from, to, did } = first;
-  return (
-    event === 'host_act' && from === 'closed' && to === 'closed' && did.every(({ effect }) => effect === 'refuseAct')
-  );
+  const isRefused = did.length === 1 && did[0]?.effect === 'refuseAct';
+  return isRefused && event === 'host_act' && from === 'closed' && to === 'closed';
 }

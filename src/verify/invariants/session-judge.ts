@@ -57,6 +57,10 @@ export class SessionJudge {
     const { facts } = this;
     const { steps } = group;
     facts.begin(group);
+    if (!isFromOutside(group)) {
+      const event = group.type || 'the beginning of a call';
+      breaches.add('structure', `${event} follows from what happens to the session, and nothing did`);
+    }
     for (const invariant of atBeginnings) invariant.begin?.(facts, group, breaches);
     for (let index = 0; index < steps.length; index++) {
       const step = steps[index] as Step;
@@ -78,6 +82,22 @@ export class SessionJudge {
   key(): string {
     return this.facts.key();
   }
+}
+
+/** What the coordination makes of what happens: nothing from outside is called so. */
+const neverFromOutside: ReadonlySet<string> = new Set([
+  'approved',
+  'denied',
+  'placed',
+  'interrupted',
+  'withdrawn',
+  'session_ended',
+  '',
+]);
+
+/** Whether what a group says that happened can come from outside. */
+function isFromOutside({ type, call: id }: SessionGroup): boolean {
+  return id === undefined ? type !== 'repeated_call' && type !== 'overflow' : !neverFromOutside.has(type);
 }
 
 /** Whether a step can be of this session at all. */

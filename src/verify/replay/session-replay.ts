@@ -12,9 +12,11 @@ import {
   type Asked,
   type BareCall,
   type CallEventType,
+  type CallStateName,
   type Candidate,
   type Composition,
   callEvents,
+  callStateOf,
   createComposition,
   type HostAct,
   type Move,
@@ -41,6 +43,8 @@ export class SessionReplay {
   /** Calls that may still be given something: without an outcome, or with code that runs. */
   readonly #calls = new Map<string, BareCall>();
   readonly #running = new Set<string>();
+  /** Calls whose result is known to be an error. */
+  readonly #errors = new Set<string>();
   /** Something was different: nothing is compared any more. */
   hasParted = false;
   /** What the machines did that the last group, which is cut off, has no records of. */
@@ -76,9 +80,12 @@ export class SessionReplay {
     const occurrence = this.#occurrence(owner, first);
     if (typeof occurrence === 'string') return { record: first, what: occurrence };
     const { room, unreadAudio } = occurrenceIn(first);
+    this.#decide(occurrence);
     const moves = this.composition.take(occurrence, room ?? Number.POSITIVE_INFINITY, unreadAudio ?? 0);
     this.#remember(occurrence, moves);
-    return this.#compare(owner, records, moves, isCutOff);
+    const divergence = this.#compare(owner, records, moves, isCutOff);
+    this.#forget(moves);
+    return divergence;
   }
 
   /** Output that went by has no record of its own; it may have changed the state. */
@@ -106,6 +113,16 @@ export class SessionReplay {
     return sessionOccurrence(type as SessionEventType, said);
   }
 
+  /** What a call is to be answered with may be decided by what happens to it. */
+  #decide(occurrence: Occurrence<BareCall>): void {
+    if (occurrence.at === 'call') {
+      if (decidesAnError(callStateOf(occurrence.call.snapshot), occurrence.type)) this.#errors.add(occurrence.call.id);
+    } else if (occurrence.type === 'host_act' && occurrence.act.type === 'deny') {
+      const call = this.#calls.get(occurrence.act.id);
+      if (call !== undefined && callStateOf(call.snapshot) === 'awaiting_approval') this.#errors.add(call.id);
+    }
+  }
+
   #remember(occurrence: Occurrence<BareCall>, moves: readonly Move<BareCall>[]): void {
     if (occurrence.at === 'call') {
       const { type, call } = occurrence;
@@ -119,13 +136,22 @@ export class SessionReplay {
     }
   }
 
+  /** What has its outcome is answered with nothing more. */
+  #forget(moves: readonly Move<BareCall>[]): void {
+    if (this.#errors.size === 0) return;
+    for (const { call } of moves) if (call !== undefined && this.#isReleased(call)) this.#errors.delete(call.id);
+  }
+
   #settled(call: BareCall): void {
     this.#running.delete(call.id);
     if (this.#isOver(call)) this.#calls.delete(call.id);
   }
 
   #isOver(call: BareCall): boolean {
-    if (this.#running.has(call.id)) return false;
+    return !this.#running.has(call.id) && this.#isReleased(call);
+  }
+
+  #isReleased(call: BareCall): boolean {
     const known = this.composition.coordination.find(call.id);
     return known !== undefined && !('snapshot' in known);
   }
@@ -136,26 +162,29 @@ export class SessionReplay {
     moves: readonly Move<BareCall>[],
     isCutOff: boolean,
   ): Divergence | undefined {
-    const made = moves.filter(saysSomething);
     let next = 0;
     for (const record of records) {
-      if (record.from === record.to && record.did.length === 0) continue;
-      const move = made[next++];
-      if (move === undefined) {
-        const what = `the machines do nothing more, and the record says that ${inRecord(record)}`;
-        return { record, what };
+      // a move that does nothing may have a record or not
+      let move = moves[next];
+      while (move !== undefined && !saysSomething(move) && !isSame(move, record, owner, this.#errors)) {
+        move = moves[++next];
       }
-      if (isSame(move, record, owner)) continue;
+      next++;
+      if (move === undefined) {
+        return { record, what: `the machines do nothing more, and the record says that ${inRecord(record)}` };
+      }
+      if (isSame(move, record, owner, this.#errors)) continue;
       return { record, what: `by the machines ${inMove(move)}; the record says that ${inRecord(record)}` };
     }
-    const missing = made[next];
-    if (missing === undefined) return undefined;
+    const missing = moves.slice(next).filter(saysSomething);
+    const [first] = missing;
+    if (first === undefined) return undefined;
     if (isCutOff) {
-      this.pending = made.slice(next);
+      this.pending = missing;
       return undefined;
     }
     const record = records.at(-1) as JournalRecord;
-    return { record, what: `by the machines ${inMove(missing)} then, and there is no record of it` };
+    return { record, what: `by the machines ${inMove(first)} then, and there is no record of it` };
   }
 }
 
@@ -177,11 +206,30 @@ function sessionOccurrence(type: SessionEventType, said: RecordedOccurrence): Oc
   }
 }
 
+/** Whether what happens to a call in this state makes its result an error. */
+function decidesAnError(state: CallStateName, type: CallEventType): boolean {
+  switch (state) {
+    case 'admitted':
+      return type === 'input_refused' || type === 'timed_out';
+    case 'awaiting_approval':
+      return type === 'denied';
+    case 'executing':
+      return type === 'code_rejected' || type === 'timed_out';
+    default:
+      return false;
+  }
+}
+
 function saysSomething({ from, to, did }: Move<BareCall>): boolean {
   return from !== to || did.length > 0;
 }
 
-function isSame({ call, event, from, to, did }: Move<BareCall>, record: JournalRecord, owner: string): boolean {
+function isSame(
+  { call, event, from, to, did }: Move<BareCall>,
+  record: JournalRecord,
+  owner: string,
+  errors: ReadonlySet<string>,
+): boolean {
   if (event !== record.event || from !== record.from || to !== record.to) return false;
   if (call?.id !== callOf(record, owner) || did.length !== record.did.length) return false;
   for (let index = 0; index < did.length; index++) {
@@ -190,6 +238,9 @@ function isSame({ call, event, from, to, did }: Move<BareCall>, record: JournalR
     if (recorded === undefined || asked.type !== recorded.effect) return false;
     const detail = detailOf(asked);
     if (detail !== undefined && detail !== recorded.detail) return false;
+    // what code has given may be an error as well
+    const isResult = asked.type === 'publish' || asked.type === 'reportCompleted';
+    if (isResult && errors.has(call?.id ?? '') && recorded.detail !== 'error') return false;
   }
   return true;
 }
