@@ -3,10 +3,10 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { machinesVersion } from '../../../machines/index.js';
 import { type ResponseEvent, ResponseEventSchema } from '../../../proto/index.js';
-import type { JournalRecord, PayloadPolicy, RecordedFold } from '../../../src/contract/journal.js';
+import type { JournalEntry, JournalRecord, PayloadPolicy, RecordedFold } from '../../../src/contract/journal.js';
 import type { FoldInput } from '../../../src/conversation/index.js';
 import { type ConversationOptions, createConversation, InvalidIdError, InvalidInputError } from '../../../src/index.js';
-import { digestOf, memoryJournal } from '../../../src/journal/index.js';
+import { digestOf, MemoryJournal, memoryJournal } from '../../../src/journal/index.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 import {
   actions,
@@ -176,6 +176,40 @@ describe('inputs', () => {
     conversation.apply(actions());
     expect(journal.records).toHaveLength(2);
     expect(conversation.state.phase).toBe('awaiting_init');
+  });
+
+  it('are written when the state is set, before actors move and anybody is told', async () => {
+    const seen: unknown[] = [];
+    class Watched extends MemoryJournal {
+      override append(entry: JournalEntry): number {
+        if (entry.event !== '') {
+          seen.push(`${entry.event}: ${conversation.state.phase}, ${conversation.actor.getSnapshot().value}, ${told}`);
+        }
+        return super.append(entry);
+      }
+    }
+    let told = 0;
+    const conversation = createConversation({ journal: new Watched() });
+    conversation.changes$.subscribe(() => void told++);
+    void conversation.ended.then(() => seen.push('ended'));
+    conversation.apply(init());
+    conversation.apply(done);
+    await quiet();
+    expect(seen).toEqual(['init_next: streaming, awaiting_init, 0', 'finished_done: finished, streaming, 1', 'ended']);
+  });
+
+  it('a journal that acts on what it is given is taken when the step is complete', () => {
+    class Acting extends MemoryJournal {
+      override append(entry: JournalEntry): number {
+        if (entry.event === 'init_next') conversation.apply(done);
+        return super.append(entry);
+      }
+    }
+    const journal = new Acting();
+    const conversation = createConversation({ journal });
+    conversation.apply(init());
+    expect(journal.records.map(({ event: type }) => type)).toEqual(['', 'init_next', 'finished_done']);
+    expect(conversation.state.phase).toBe('finished');
   });
 
   it('a close is a cancel, of every stream that has not ended', () => {
