@@ -52,7 +52,7 @@ function toolOf(name: string, rules: Rules, { effects, points, random }: Around)
       points.at('start', 'before the act');
       effects.note({ what: 'start', session, call, effect: rules.effect ?? 'irreversible' });
       points.at('start', 'after the act');
-      await pause(random.chance(0.1) ? 30 : random.below(6));
+      await pause(random.chance(0.2) ? 40 : random.below(6));
       effects.note({ what: 'end', session, call });
       if (random.chance(0.15)) throw new TypeError('the code does not like it');
       return 'done';
