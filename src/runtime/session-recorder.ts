@@ -32,7 +32,7 @@ import type {
   RecordedOccurrence,
 } from '../contract/journal.js';
 import type { BidiEvent } from '../contract/provider.js';
-import { digestOf } from '../journal/digest.js';
+import { payloadUnder } from '../journal/payload.js';
 import type { Call } from './call.js';
 import { endless } from './delivery.js';
 import type { SessionSettings } from './options.js';
@@ -271,14 +271,8 @@ export class SessionRecorder {
 
   #withPayload(effect: RecordedEffect, text: string | undefined): RecordedEffect {
     if (text === undefined) return effect;
-    switch (this.journal.payloads) {
-      case 'keep':
-        return { ...effect, payload: utf8.encode(text) };
-      case 'omit':
-        return effect;
-      default:
-        return { ...effect, digest: digestOf(text) };
-    }
+    const { payloads = 'hash' } = this.journal;
+    return payloads === 'omit' ? effect : { ...effect, ...payloadUnder(payloads, text) };
   }
 }
 
