@@ -158,6 +158,7 @@ export interface SocketRequest extends WebSocketInit {
   readonly make: WebSocketFactory;
 }
 
+const CONNECTING = 0;
 const OPEN = 1;
 
 /** A connection, from the request for it to its end (S1–S4). Begins to connect at once; tells nothing within the constructor. */
@@ -232,6 +233,8 @@ export class Socket {
       socket.addEventListener('error', ({ message, error }) => {
         if (error instanceof UpgradeRefused) this.#status = error.status;
         if (typeof message === 'string' && message !== '') this.#failure ??= message;
+        // The global one of Node 22 tells of a refused upgrade in this way alone: no `close` follows.
+        if (!this.#wasOpen && socket.readyState === CONNECTING) this.#end(1006, '');
       });
       socket.addEventListener('open', () => this.#opened());
       socket.addEventListener('message', ({ data }) => this.#message(data));

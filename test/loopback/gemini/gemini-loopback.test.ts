@@ -200,6 +200,7 @@ describe('upgrades', () => {
     ['one slash', path, 101],
     ['two slashes', `/${path}`, 101],
     ['v1alpha', path.replace('v1beta', 'v1alpha'), 101],
+    ['v1, which newer clients ask for', path.replace('v1beta', 'v1'), 101],
     [
       'an ephemeral token',
       '/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateContentConstrained?access_token=t',

@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
 import type { BidiConnectParams, BidiEvent, BidiSession } from '../../../src/contract/provider.js';
 import type { LLMToolSchema } from '../../../src/contract/tool.js';
+import { type WsConstructor, wsSocket } from '../../../src/contract/web-socket.js';
 import { type GeminiLiveOptions, geminiLive } from '../../../src/providers/gemini-live/index.js';
 import {
   type GeminiLoopback,
@@ -94,6 +96,8 @@ export interface LiveOptions {
 export const against = (far: GeminiLoopback, options: Partial<GeminiLiveOptions> = {}): GeminiLiveOptions => ({
   ...(options.accessToken === undefined ? { apiKey: key } : {}),
   baseUrl: far.url,
+  // The same on every Node: it tells why an upgrade was refused. The platform's own has a file of its own.
+  webSocket: (url, init) => wsSocket(WebSocket as unknown as WsConstructor, url, init),
   ...options,
 });
 

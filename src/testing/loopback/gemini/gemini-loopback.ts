@@ -14,7 +14,7 @@ export interface GeminiLoopbackOptions extends GeminiFarSide {
 /** The paths on which either service takes connections; some clients begin them with two slashes. */
 const paths: Readonly<Record<string, RegExp>> = {
   developer:
-    /^\/{1,2}ws\/google\.ai\.generativelanguage\.v1(beta|alpha)\.GenerativeService\.BidiGenerateContent(Constrained)?$/,
+    /^\/{1,2}ws\/google\.ai\.generativelanguage\.v1(beta|alpha)?\.GenerativeService\.BidiGenerateContent(Constrained)?$/,
   vertex: /^\/{1,2}ws\/google\.cloud\.aiplatform\.v1(beta1)?\.LlmBidiService\/BidiGenerateContent$/,
 };
 
