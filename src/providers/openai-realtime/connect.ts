@@ -55,6 +55,7 @@ class Connecting implements SocketListener {
   #phase: Phase = 'greeting';
   #expiresAtMs: number | undefined;
   #timer: unknown;
+  #items: readonly JsonRecord[];
   /** Ids of entries of the history that the service has not taken yet, and of items that it has. */
   readonly #unseen: Set<string>;
   readonly #seen = new Set<string>();
@@ -64,12 +65,13 @@ class Connecting implements SocketListener {
     readonly params: BidiConnectParams,
     readonly signal: AbortSignal | undefined,
     readonly ids: FrameIds,
-    readonly items: readonly JsonRecord[],
+    items: readonly JsonRecord[],
     readonly resolve: (session: BidiSession) => void,
     readonly reject: (error: unknown) => void,
   ) {
     this.#mapping = new RealtimeMapping(settings.traits);
     this.#events = new EventQueue(settings.maxUnreadEvents);
+    this.#items = items;
     this.#unseen = new Set(items.map(({ id }) => String(id)));
   }
 
@@ -146,7 +148,8 @@ class Connecting implements SocketListener {
 
   #seed(): void {
     this.#phase = 'history';
-    for (const item of this.items) this.#send(createItem(this.ids.message(), item));
+    for (const item of this.#items) this.#send(createItem(this.ids.message(), item));
+    this.#items = [];
     if (this.#unseen.size === 0) this.#done();
   }
 

@@ -62,6 +62,7 @@ export class RealtimeSession implements BidiSession {
   #ended: string | undefined;
   #socketGone: (() => void) | undefined;
   #isSocketGone = false;
+  #expiresAtMs: number | undefined;
   #expiryTimer: unknown;
   #blockedTimer: unknown;
 
@@ -303,9 +304,9 @@ export class RealtimeSession implements BidiSession {
 
   #expires(atMs: number | undefined): void {
     const { clock, expiryNoticeMs } = this.#parts.settings;
+    if (atMs === undefined || atMs === this.#expiresAtMs) return;
+    this.#expiresAtMs = atMs;
     clock.clearTimeout(this.#expiryTimer);
-    this.#expiryTimer = undefined;
-    if (atMs === undefined) return;
     const left = atMs - clock.now();
     // A time that has passed is a matter of clocks that differ: the service ends the session when it does.
     if (left <= 0 || left - expiryNoticeMs > longestTimer) return;
