@@ -174,6 +174,15 @@ describe('where it stops', () => {
     expect(explore({ calls: 0 }).complete).toBe(true);
   });
 
+  test('a depth is how many things happen one after another', () => {
+    const system = new SessionSystem(sessionBounds({ calls: 1 }));
+    const { world } = system.first();
+    const possible = system.happenings.filter((happening) => isPossible(world, happening, system.bounds));
+    expect(explore({ calls: 1, depth: 1 }).transitions).toBe(possible.length);
+    const one = explore({ calls: 1, depth: 1 });
+    expect(explore({ calls: 1, depth: 2 }).transitions).toBeGreaterThan(one.transitions);
+  });
+
   test('progress is told, and only grows', () => {
     const told: Progress[] = [];
     explore({ calls: 2, states: 10_000, onProgress: (progress) => told.push(progress) });

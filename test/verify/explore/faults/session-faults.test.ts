@@ -29,6 +29,12 @@ describe('a fault is found, and its scenario shows it', () => {
         const found = explore({ ...within, depth: 8 }).violations;
         const own = found.find((violation) => violation.invariant === invariant);
         if (own === undefined) return expect.fail(`found ${JSON.stringify(found.map(({ what }) => what))} instead`);
+        const length = Number(/, (\d+) events from/.exec(own.file)?.[1]);
+        const nearer = length > 1 ? explore({ ...within, depth: length - 1 }).violations : [];
+        expect(
+          nearer.map((violation) => violation.invariant),
+          'a shorter way to it',
+        ).not.toContain(invariant);
         expect(numbers(own.scenario), own.file).toContain(invariant);
         if (!onlyPure) {
           const { violations } = await simulate(own.scenario);
