@@ -35,3 +35,13 @@ export function versionsInWords(machines: readonly number[]): string | undefined
   const them = others.join(', ');
   return `written by version ${them} of the machines, and these are version ${machinesVersion}: where the two differ a run is not at fault`;
 }
+
+/** A record as JSON that a program can go on with; payloads are left out. */
+export function recordAsJson({ seq, at, actor, kind, event, from, to, cause, did }: JournalRecord): object {
+  const acts = did.map(({ effect, detail, version }) => ({
+    effect,
+    ...(detail === undefined ? {} : { detail }),
+    ...(version === undefined ? {} : { version }),
+  }));
+  return { seq, at, actor, kind, event, from, to, cause, did: acts };
+}

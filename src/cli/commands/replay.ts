@@ -5,6 +5,7 @@ import type { ExitStatus } from '../exit.js';
 import { JournalInput } from '../journal-input.js';
 import { counted, findingInWords, versionsInWords } from '../journal-words.js';
 import { complain, print } from '../output.js';
+import type { CheckedJournal } from './verify.js';
 
 export interface ReplayCommandOptions {
   /** The number of a record. */
@@ -12,21 +13,24 @@ export interface ReplayCommandOptions {
   readonly json?: boolean;
 }
 
-/**
- * `commitpoint replay JOURNAL`: where everything stood at a record, rebuilt from the journal alone.
- *
- * @throws {InvalidInputError} for a place that is no number of a record
- */
-export async function replayJournal(path: string, { at, json = false }: ReplayCommandOptions): Promise<ExitStatus> {
+/** `commitpoint replay JOURNAL`: where everything stood at a record, rebuilt from the journal alone. */
+export async function replayJournal(path: string, options: ReplayCommandOptions): Promise<ExitStatus> {
+  const { status, lines, complaints } = await replayFile(path, options);
+  for (const complaint of complaints) complain(complaint);
+  for (const line of lines) print(line);
+  return status;
+}
+
+/** Replays one. @throws {InvalidInputError} for a place that is no number of a record, {@link UnreadableFileError} {@link JournalFormatError} */
+export async function replayFile(path: string, { at, json = false }: ReplayCommandOptions): Promise<CheckedJournal> {
   const until = at === undefined ? undefined : placeIn(at);
   const input = new JournalInput(path);
   const replayed = await replay(input, until === undefined ? {} : { at: until });
-  if (json) printJson(replayed);
-  else tell(path, replayed, until);
-  for (const finding of replayed.findings) complain(`${path}: ${findingInWords(finding)}`);
-  if (replayed.findingsBeyond > 0) complain(`${path}: and ${replayed.findingsBeyond} more`);
-  if (input.damage !== undefined) complain(input.damage.message);
-  return replayed.findings.length > 0 || input.damage !== undefined ? 1 : 0;
+  const complaints = replayed.findings.map((finding) => `${path}: ${findingInWords(finding)}`);
+  if (replayed.findingsBeyond > 0) complaints.push(`${path}: and ${replayed.findingsBeyond} more`);
+  if (input.damage !== undefined) complaints.push(input.damage.message);
+  const lines = json ? asJson(replayed) : inWords(path, replayed, until);
+  return { status: complaints.length > 0 ? 1 : 0, lines, complaints };
 }
 
 function placeIn(at: string): number {
@@ -37,41 +41,45 @@ function placeIn(at: string): number {
   return place;
 }
 
-function printJson({ at, records, sessions, conversations, endedBeyond, machines }: Replayed): void {
-  for (const session of sessions) print(JSON.stringify({ session }));
-  for (const { state, ...conversation } of conversations) {
-    const result = state === undefined ? {} : { result: resultOf(state) };
-    print(JSON.stringify({ conversation: { ...conversation, ...result } }));
-  }
-  print(JSON.stringify({ replayed: { at, records, endedBeyond, machines } }));
+function asJson({ at, records, sessions, conversations, endedBeyond, machines }: Replayed): readonly string[] {
+  return [
+    ...sessions.map((session) => JSON.stringify({ session })),
+    ...conversations.map(({ state, ...conversation }) => {
+      const result = state === undefined ? {} : { result: resultOf(state) };
+      return JSON.stringify({ conversation: { ...conversation, ...result } });
+    }),
+    JSON.stringify({ replayed: { at, records, endedBeyond, machines } }),
+  ];
 }
 
-function tell(path: string, replayed: Replayed, until: number | undefined): void {
+function inWords(path: string, replayed: Replayed, until: number | undefined): readonly string[] {
   const { at, records, sessions, conversations, endedBeyond, machines } = replayed;
-  print(`${path}: at record ${at}, after ${counted(records, 'record')}`);
-  if (until !== undefined && at < until) print(`  there is no record ${until}: the last one before it is ${at}`);
-  for (const session of sessions) print(sessionInWords(session));
-  for (const conversation of conversations) print(conversationInWords(conversation));
-  if (endedBeyond > 0) print(`and ${endedBeyond} that had ended before`);
+  const lines = [`${path}: at record ${at}, after ${counted(records, 'record')}`];
+  if (until !== undefined && at < until) lines.push(`  there is no record ${until}; the last one before it is ${at}`);
+  for (const session of sessions) lines.push(...sessionInWords(session));
+  for (const conversation of conversations) lines.push(...conversationInWords(conversation));
+  if (endedBeyond > 0) lines.push(`and ${endedBeyond} that had ended before`);
   const versions = versionsInWords(machines);
-  if (versions !== undefined) print(`  ${versions}`);
+  if (versions !== undefined) lines.push(`  ${versions}`);
+  return lines;
 }
 
-function sessionInWords({ id, state, reason, calls, hasParted }: ReplayedSession): string {
+function sessionInWords({ id, state, reason, calls, hasParted }: ReplayedSession): readonly string[] {
   const why = reason === undefined ? '' : ` (${reason})`;
   const by = hasParted ? ', as the records have it' : '';
   const width = Math.max(0, ...calls.map((call) => call.id.length));
   const lines = calls.map((call) => `  ${call.id.padEnd(width)}  ${call.state.padEnd(17)}  ${call.name}`.trimEnd());
-  return [`session ${id}: ${state}${why}${by}`, ...lines].join('\n');
+  return [`session ${id}: ${state}${why}${by}`, ...lines];
 }
 
-function conversationInWords({ id, phase, transaction, version, state, hasParted }: ReplayedConversation): string {
+function conversationInWords(conversation: ReplayedConversation): readonly string[] {
+  const { id, phase, transaction, version, state, hasParted } = conversation;
   const by = hasParted ? ', as the records have it' : '';
   const open = transaction === 'none' ? 'no transaction open' : `transaction ${transaction}`;
   const lines = [`conversation ${id}: ${phase}, ${open}, version ${version}${by}`];
-  if (state === undefined) lines.push('  its content is not in the journal: payloads were not kept');
+  if (state === undefined) lines.push('  what it holds is not in the journal: payloads were not kept');
   for (const task of state?.tasks.values() ?? []) {
     lines.push(`  task ${task.id}: ${counted(task.messages.length, 'message')}`);
   }
-  return lines.join('\n');
+  return lines;
 }

@@ -1,67 +1,81 @@
 import { type Verdict, verify } from '../../verify/index.js';
 import type { ExitStatus } from '../exit.js';
 import { JournalInput } from '../journal-input.js';
-import { counted, findingInWords, versionsInWords } from '../journal-words.js';
+import { counted, findingInWords, recordAsJson, versionsInWords } from '../journal-words.js';
 import { complain, print } from '../output.js';
 
 export interface VerifyCommandOptions {
   readonly json?: boolean;
 }
 
+/** What there is to say of a journal. */
+export interface CheckedJournal {
+  readonly status: ExitStatus;
+  /** For standard output. */
+  readonly lines: readonly string[];
+  /** For standard error. */
+  readonly complaints: readonly string[];
+}
+
 /** `commitpoint verify JOURNAL…`: checks journals against every invariant, and against the machines. */
-export async function verifyJournals(
-  paths: readonly string[],
-  { json = false }: VerifyCommandOptions,
-): Promise<ExitStatus> {
+export async function verifyJournals(paths: readonly string[], options: VerifyCommandOptions): Promise<ExitStatus> {
   let status: ExitStatus = 0;
   for (const path of paths) {
-    const input = new JournalInput(path);
-    const verdict = await verify(input);
-    if (json) printJson(input, verdict);
-    else tell(input, verdict);
-    if (input.damage !== undefined || verdict.findings.length > 0) status = 1;
+    const checked = await verifyJournal(path, options);
+    for (const complaint of checked.complaints) complain(complaint);
+    for (const line of checked.lines) print(line);
+    if (checked.status > status) status = checked.status;
   }
   return status;
 }
 
-function printJson({ path, damage, tornAt }: JournalInput, { findings, ...verdict }: Verdict): void {
-  for (const { invariant, seq, actor, what, record } of findings) {
-    const { event, from, to, cause, did } = record;
-    const acts = did.map(({ effect, detail }) => (detail === undefined ? { effect } : { effect, detail }));
-    print(JSON.stringify({ finding: { file: path, invariant, seq, actor, what, event, from, to, cause, did: acts } }));
-  }
+/** Checks one. @throws {UnreadableFileError} {@link JournalFormatError} */
+export async function verifyJournal(path: string, { json = false }: VerifyCommandOptions): Promise<CheckedJournal> {
+  const input = new JournalInput(path);
+  const verdict = await verify(input);
+  const isSound = input.damage === undefined && verdict.findings.length === 0;
+  return {
+    status: isSound ? 0 : 1,
+    lines: json ? asJson(input, verdict, isSound) : inWords(input, verdict, isSound),
+    complaints: json ? [] : complaintsOf(input, verdict),
+  };
+}
+
+function asJson({ path, damage, tornAt }: JournalInput, verdict: Verdict, sound: boolean): readonly string[] {
+  const { findings, ...counts } = verdict;
+  const found = findings.map(({ invariant, what, record }) => {
+    return JSON.stringify({ finding: { file: path, invariant, what, record: recordAsJson(record) } });
+  });
   const ending = {
     ...(damage === undefined ? {} : { damagedAt: damage.offset, damage: damage.message }),
     ...(tornAt === undefined ? {} : { tornAt }),
   };
-  print(JSON.stringify({ verdict: { file: path, sound: isSound(findings.length, damage), ...verdict, ...ending } }));
+  return [...found, JSON.stringify({ verdict: { file: path, sound, ...counts, ...ending } })];
 }
 
-function isSound(findings: number, damage: unknown): boolean {
-  return findings === 0 && damage === undefined;
+function complaintsOf({ path, damage }: JournalInput, { findings, findingsBeyond }: Verdict): readonly string[] {
+  const complaints = findings.map((finding) => `${path}: ${findingInWords(finding)}`);
+  if (findingsBeyond > 0) complaints.push(`${path}: and ${findingsBeyond} more`);
+  if (damage !== undefined) {
+    const advice = 'what stands before it was checked; nothing behind it is to be trusted. Keep the file.';
+    complaints.push(`${damage.message}\n  ${advice}`);
+  }
+  return complaints;
 }
 
-function tell(input: JournalInput, verdict: Verdict): void {
-  const { path, damage, tornAt } = input;
-  const { records, sessions, calls, conversations, transactions, findings, findingsBeyond } = verdict;
+function inWords({ path, tornAt }: JournalInput, verdict: Verdict, isSound: boolean): readonly string[] {
+  const { records, sessions, calls, conversations, transactions } = verdict;
   const lives = [
     counted(sessions, 'session'),
     counted(calls, 'call'),
     counted(conversations, 'conversation'),
     counted(transactions, 'transaction'),
   ].join(', ');
-  print(`${path}: ${counted(records, 'record')}: ${lives}`);
-  for (const finding of findings) complain(`${path}: ${findingInWords(finding)}`);
-  if (findingsBeyond > 0) complain(`${path}: and ${findingsBeyond} more`);
-  if (damage !== undefined) {
-    complain(
-      `${damage.message}\n  what stands before it was checked; nothing behind it can be trusted. Keep the file.`,
-    );
-  }
-  if (isSound(findings.length, damage)) {
-    print('  sound: no invariant is broken, and the machines take every step again');
-  }
-  for (const notice of noticesOf(verdict, tornAt)) print(`  ${notice}`);
+  const judged = isSound
+    ? ['  sound: no invariant is broken, and the machines take every step again']
+    : ['  not sound, see above'];
+  const notices = noticesOf(verdict, tornAt).map((notice) => `  ${notice}`);
+  return [`${path}: ${counted(records, 'record')}: ${lives}`, ...judged, ...notices];
 }
 
 /** What is no fault, and good to know. */
@@ -79,10 +93,9 @@ function noticesOf({ unfinished, unjudged, machines }: Verdict, tornAt: number |
     [unfinished.transactions, 'transaction'],
   ] as const;
   const lives = open.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
-  if (lives.length > 0)
-    notices.push(`without an end, so far: ${lives.join(', ')} (they go on, or their process is gone)`);
+  if (lives.length > 0) notices.push(`without an end: ${lives.join(', ')} (they go on, or their process is gone)`);
   if (unjudged > 0) {
-    notices.push(`${counted(unjudged, 'record')} not judged, since records before them are missing`);
+    notices.push(`${counted(unjudged, 'record')} could not be judged, since records before them are missing`);
   }
   const versions = versionsInWords(machines);
   if (versions !== undefined) notices.push(versions);
