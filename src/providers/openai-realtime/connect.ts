@@ -89,6 +89,8 @@ class Connecting implements SocketListener {
         ? await platformWebSocket()
         : { make: settings.webSocket, takesHeaders: settings.auth !== 'headerless' };
     const withHeaders = settings.auth === undefined ? platform.takesHeaders : settings.auth === 'header';
+    if (withHeaders && !platform.takesHeaders)
+      throw new NotSupportedError('auth header', 'the WebSocket of this platform');
     const { url, protocols, headers, secrets } = await endpointOf(settings, this.params.model, withHeaders);
     if (this.#phase === 'done') return;
     this.#secrets = new Secrets([...secrets, url]);

@@ -199,7 +199,7 @@ describe('how the key travels', () => {
   it('a token travels as a bearer in every dialect', async () => {
     const { far } = await connected({
       fake: { dialect: 'azure' },
-      driver: { apiKey: undefined as never, accessToken: async () => 'ey-token-1', auth: 'header' },
+      driver: { apiKey: undefined as never, accessToken: async () => 'ey-token-1', webSocket: ws },
     });
     expect(far.connection.request.headers.authorization).toBe('Bearer ey-token-1');
   });

@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import type { BidiTurnEvent } from '../../../src/contract/turn-event.js';
-import { openaiRealtime } from '../../../src/providers/openai-realtime/index.js';
+import { type WsConstructor, wsSocket } from '../../../src/contract/web-socket.js';
+import { type OpenAiRealtimeOptions, openaiRealtime } from '../../../src/providers/openai-realtime/index.js';
 import { defineTool, type Session, startSession } from '../../../src/runtime/index.js';
 import type { OpenAiLoopbackOptions } from '../../../src/testing/loopback/openai/index.js';
 import { arrived, calls, fakeOf, key, turnOfTheLoop } from './far.js';
 
 // The driver under the real runtime: what a host sees.
 
-async function started(options: OpenAiLoopbackOptions, execute: () => unknown) {
+const Ws = WebSocket as unknown as WsConstructor;
+
+async function started(
+  options: OpenAiLoopbackOptions,
+  execute: () => unknown,
+  driver: Partial<OpenAiRealtimeOptions> = {},
+) {
   const fake = await fakeOf(options);
   const session = await startSession({
-    provider: openaiRealtime({ apiKey: key, baseUrl: fake.baseUrl, modalities: ['text'] }),
+    provider: openaiRealtime({ apiKey: key, baseUrl: fake.baseUrl, modalities: ['text'], ...driver }),
     tools: [defineTool({ name: 'look', description: 'Looks.', input: { type: 'object' }, execute })],
     connect: { model: 'gpt-realtime' },
   });
@@ -80,6 +88,27 @@ describe('a session', () => {
     const report = await session.closed;
     expect(report.reason).toBe('far_side');
     expect(report.calls.map(({ state }) => state)).toEqual(['unconfirmed']);
+  });
+
+  it('that ends behind many events at once: the same, the end is heard before results are given up', async () => {
+    const { session, far } = await started(
+      { habits: { acknowledge: 'never' }, reply: ({ index }) => (index === 0 ? calls(1) : {}) },
+      () => 'x',
+      // Frames of one write are read at one go, and the one that is too long ends the connection in the same go.
+      { maxFrameBytes: 2000, webSocket: (url, init) => wsSocket(Ws, url, { ...init, maxFrameBytes: 1_000_000 }) },
+    );
+    await session.send({ type: 'text', text: 'look' });
+    await arrived(far, 'conversation.item.create', 2);
+    far.connection.together(() => {
+      const delta = { type: 'response.output_text.delta', response_id: 'r' };
+      for (let n = 0; n < 100; n++) far.emit({ ...delta, delta: `${n}` });
+      far.emit({ ...delta, delta: 'x'.repeat(3000) });
+    });
+    const events: BidiTurnEvent[] = [];
+    for await (const event of session.events()) events.push(event);
+    expect(kinds(events).filter((kind) => kind === 'text')).toHaveLength(100);
+    expect(events.at(-1)).toMatchObject({ type: 'closed', reason: expect.stringContaining('1009') });
+    expect((await session.closed).calls.map(({ state }) => state)).toEqual(['unconfirmed']);
   });
 
   it('whose result is refused says so once, by the call', async () => {
