@@ -39,11 +39,11 @@ export function scenarioOf(path: Path, title: string, toTheEnd = false): Told {
   const header: ScenarioHeader = {
     ...(tools.used.size === 0 ? {} : { tools: Object.fromEntries(tools.used) }),
     ...optional('options', optionsOf(path, spans, last)),
-    provider: {
+    ...optional('provider', {
       ...(connects ? {} : { holdConnect: true }),
       ...(ever(path, ({ calls }) => calls.length > 0) ? { holdPublish: true, abandonToolCall: true } : {}),
       ...(ever(path, ({ session }) => session.closing) ? { holdClose: true } : {}),
-    },
+    }),
     ...(path.bounds.durable ? { journal: { durable: true, holdFlush: true } } : {}),
   };
   return { scenario: { title, header, steps: steps.map((step, index) => ({ line: index + 2, step })) }, done };

@@ -1,4 +1,4 @@
-/** What a walk through a response stream puts in: small events, by name, each as a line of a file that `commitpoint fold` reads. */
+/** What a walk through a response stream puts in: small events, by name, each as a line of a file that `commitpoint fold` reads (but for a frame that cannot be read). */
 import { fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { ResponseEventSchema } from '../../../../proto/index.js';
 import { InvalidInputError } from '../../../contract/errors.js';
@@ -30,6 +30,8 @@ const lines = {
   eof: { end: 'eof' },
   error: { end: 'error', message: 'connection reset' },
   cancel: { end: 'cancel' },
+  /** A frame of bytes that cannot be read: a file of lines has none. */
+  bad_frame: { end: 'bad_frame', message: 'no frame' },
 } as const satisfies Record<string, JsonObject>;
 
 /** The name of an input. */
