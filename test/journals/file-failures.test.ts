@@ -10,6 +10,7 @@ import { entry } from '../journal/records.js';
 import { collect, recordsOf } from './contract.js';
 import { diskWith, Gate, type Operation, SystemError } from './failing-disk.js';
 import { makeFolder, removeFolder } from './folder.js';
+import { canMount } from './mounting.js';
 
 let folder: string;
 let path: string;
@@ -184,16 +185,6 @@ test.each(['open', 'write', 'sync', 'rename', 'syncFolder'] as const)(
     expect((await readdir(folder)).sort()).toEqual(['run.journal']);
   },
 );
-
-const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mounts();
-
-function mounts(): boolean {
-  const at = spawnSync('mktemp', ['-d'], { encoding: 'utf8' }).stdout.trim();
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'commitpoint', at]);
-  if (status === 0) spawnSync('umount', [at]);
-  spawnSync('rmdir', [at]);
-  return status === 0;
-}
 
 // a small disk has to be mounted, which not everybody may
 test.skipIf(!canMount)(

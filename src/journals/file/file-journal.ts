@@ -18,11 +18,11 @@ import { isCommitpointError, JournalClosedError, JournalFailedError } from '../.
 import type { Journal, JournalEntry, JournalRecord, PayloadPolicy } from '../../contract/journal.js';
 import { ByteSink } from '../../journal/codec/byte-sink.js';
 import { type Compaction, CompactionRule, type CompactOptions } from '../../journal/compaction.js';
+import { type StoreOptions, settingsOf, TooMuchWaits } from '../options.js';
 import type { WriterLock } from '../writer-lock.js';
 import { Cancelled, FileCompaction, makingOf } from './compact-file.js';
 import { type Disk, type DiskFile, writeAll } from './disk.js';
 import { writeFrame } from './format.js';
-import type { FileJournalOptions } from './options.js';
 import { openToRead, type Readable, recordsOf } from './record-stream.js';
 
 /** Where a file stands when it is opened to be written. */
@@ -74,11 +74,12 @@ export class FileJournal implements Journal {
   #isFailureTold = false;
   #closing: Promise<void> | undefined;
 
-  constructor({ path, disk, lock, file, end, lastSeq }: OpenedFile, options: FileJournalOptions) {
+  constructor({ path, disk, lock, file, end, lastSeq }: OpenedFile, options: StoreOptions) {
     this.path = path;
-    this.durable = options.durable ?? true;
-    this.payloads = options.payloads ?? 'hash';
-    this.#maxBufferedBytes = options.maxBufferedBytes ?? 64 * 1024 * 1024;
+    const { durable, payloads, maxBufferedBytes } = settingsOf(options);
+    this.durable = durable;
+    this.payloads = payloads;
+    this.#maxBufferedBytes = maxBufferedBytes;
     this.#disk = disk;
     this.#lock = lock;
     this.#file = file;
@@ -290,12 +291,5 @@ class NotMade extends Error {
   override readonly name = 'NotMade';
   constructor() {
     super('the file was not made');
-  }
-}
-
-class TooMuchWaits extends Error {
-  override readonly name = 'TooMuchWaits';
-  constructor(limit: number) {
-    super(`more than ${limit} bytes wait to be written`);
   }
 }

@@ -18,9 +18,6 @@ export const header: Uint8Array = new Uint8Array([...new TextEncoder().encode(na
 /** Of a frame, before the record. */
 export const frameHead = 8;
 
-/** The longest record that is written, or believed. */
-export const longestRecord = 256 * 1024 * 1024;
-
 /** @throws {JournalFormatError} when these first bytes of a file are not those of a journal that this version reads */
 export function assertHeader(bytes: Uint8Array, where: string): void {
   const expected = `a file that begins with ${name} and the format ${format}`;

@@ -15,9 +15,10 @@ import { JournalDamagedError } from '../../contract/errors.js';
 import type { JournalRecord } from '../../contract/journal.js';
 import { RecordDecoder } from '../../journal/codec/decoder.js';
 import { RecordFault } from '../../journal/codec/fault.js';
+import { longestRecord } from '../options.js';
 import { crc32c } from './crc32c.js';
 import type { DiskFile } from './disk.js';
-import { assertHeader, frameHead, header, longestRecord } from './format.js';
+import { assertHeader, frameHead, header } from './format.js';
 import { hasFrameBehind, isZeroFrom } from './tail.js';
 
 const pieceSize = 256 * 1024;

@@ -1,14 +1,13 @@
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { isCommitpointError, JournalFailedError } from '../../contract/errors.js';
 import type { JournalRecord } from '../../contract/journal.js';
+import { assertOptions, type StoreOptions } from '../options.js';
+import { realPathOf } from '../real-path.js';
 import { WriterLock } from '../writer-lock.js';
 import { makingOf } from './compact-file.js';
 import { type Disk, type DiskFile, nodeDisk, writeAll } from './disk.js';
 import { FileJournal, type OpenedFile } from './file-journal.js';
 import { header } from './format.js';
 import { FrameReader } from './frame-reader.js';
-import { assertOptions, type FileJournalOptions } from './options.js';
 import { openToRead, recordsOf } from './record-stream.js';
 
 /**
@@ -23,14 +22,14 @@ import { openToRead, recordsOf } from './record-stream.js';
  * @throws {JournalFailedError} when the file cannot be opened, made or written
  * @throws {InvalidInputError} when an option is not what its type says
  */
-export async function fileJournal(path: string, options: FileJournalOptions = {}): Promise<FileJournal> {
+export async function fileJournal(path: string, options: StoreOptions = {}): Promise<FileJournal> {
   return openFileJournal(path, options, nodeDisk);
 }
 
 /** {@link fileJournal} on a disk, and with a clock, that were handed in. */
 export async function openFileJournal(
   path: string,
-  options: FileJournalOptions,
+  options: StoreOptions,
   disk: Disk,
   now?: () => number,
 ): Promise<FileJournal> {
@@ -95,15 +94,6 @@ async function makeFile(path: string, making: string, disk: Disk): Promise<DiskF
   } catch (thrown) {
     await file.close();
     throw thrown;
-  }
-}
-
-/** One name for one file, however it is called: the lock stands beside it. */
-async function realPathOf(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return join(await realpath(dirname(path)), basename(path));
   }
 }
 

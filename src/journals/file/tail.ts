@@ -1,7 +1,8 @@
 /** Looks at what stands at the end of a file, behind its last sound frame. */
+import { longestRecord } from '../options.js';
 import { crc32c } from './crc32c.js';
 import type { DiskFile } from './disk.js';
-import { frameHead, longestRecord } from './format.js';
+import { frameHead } from './format.js';
 
 const pieceSize = 256 * 1024;
 /** The tag of a record's first field, `seq`. */

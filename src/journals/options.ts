@@ -1,9 +1,8 @@
-import { InvalidInputError } from '../../contract/errors.js';
-import type { PayloadPolicy } from '../../contract/journal.js';
-import { longestRecord } from './format.js';
+import { InvalidInputError } from '../contract/errors.js';
+import type { PayloadPolicy } from '../contract/journal.js';
 
-/** What `fileJournal` takes. */
-export interface FileJournalOptions {
+/** What the journals that keep their records on a disk take. */
+export interface StoreOptions {
   /** Default `hash`. */
   readonly payloads?: PayloadPolicy;
   /** Whether `flush` waits for the disk, and so survives a power cut; without, for the system only. Default `true`. */
@@ -12,8 +11,11 @@ export interface FileJournalOptions {
   readonly maxBufferedBytes?: number;
 }
 
+/** The longest record that is written, or believed. */
+export const longestRecord: number = 256 * 1024 * 1024;
+
 /** @throws {InvalidInputError} */
-export function assertOptions({ payloads, durable, maxBufferedBytes }: FileJournalOptions): void {
+export function assertOptions({ payloads, durable, maxBufferedBytes }: StoreOptions): void {
   if (payloads !== undefined && !['keep', 'hash', 'omit'].includes(payloads)) {
     throw new InvalidInputError('option payloads', 'keep, hash or omit', payloads);
   }
@@ -23,5 +25,18 @@ export function assertOptions({ payloads, durable, maxBufferedBytes }: FileJourn
   if (maxBufferedBytes === undefined) return;
   if (!Number.isInteger(maxBufferedBytes) || maxBufferedBytes < 1 || maxBufferedBytes > longestRecord) {
     throw new InvalidInputError('option maxBufferedBytes', `an integer from 1 to ${longestRecord}`, maxBufferedBytes);
+  }
+}
+
+/** A {@link StoreOptions} with nothing left out. */
+export function settingsOf(options: StoreOptions): Required<StoreOptions> {
+  return { payloads: 'hash', durable: true, maxBufferedBytes: 64 * 1024 * 1024, ...options };
+}
+
+/** The cause of a `JournalFailedError`: more is appended than the disk takes. */
+export class TooMuchWaits extends Error {
+  override readonly name = 'TooMuchWaits';
+  constructor(limit: number) {
+    super(`more than ${limit} bytes wait to be written`);
   }
 }
