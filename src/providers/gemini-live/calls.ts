@@ -105,11 +105,16 @@ export class Calls {
     for (const pending of this.#pending.values()) pending.current = false;
   }
 
-  /** The connection is over: nothing tells any more what became of what was written. */
-  end(reason: string): void {
-    for (const id of [...this.#pending.keys()]) {
-      this.#settle(id, new ResultUnknownError(id, `the connection ended before anything showed it: ${reason}`));
-    }
+  /** The connection is over: nothing is watched any more. Gives what rejects the results of which nothing will ever tell (R3). */
+  end(reason: string): () => void {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { timer } of pending) this.clock.clearTimeout(timer);
+    return () => {
+      for (const { call, reject } of pending) {
+        reject(new ResultUnknownError(call.id, `the connection ended before anything showed it: ${reason}`));
+      }
+    };
   }
 
   #watch(pending: Pending): void {

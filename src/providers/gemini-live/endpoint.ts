@@ -1,11 +1,14 @@
 import { InvalidInputError } from '../../contract/errors.js';
 
+/** A key, or where one is got from each time a session connects: a token that serves once, from the host's own server. */
+export type GeminiKey = string | (() => string | Promise<string>);
+
 /** Which service is asked, and with which key. Exactly one of `apiKey` and `accessToken`. */
 export interface GeminiEndpointOptions {
   /** A key of the Developer API. It travels in the URL, so it needs no header; do not give it to a browser, give an `accessToken`. */
-  readonly apiKey?: string;
+  readonly apiKey?: GeminiKey;
   /** An ephemeral token of the Developer API (`auth_tokens/…`), which a browser may hold; with `vertex`, an OAuth token. */
-  readonly accessToken?: string;
+  readonly accessToken?: GeminiKey;
   /** Sessions on Vertex AI instead of the Developer API. They need a socket that takes headers, so not a browser's. */
   readonly vertex?: { readonly project: string; readonly location: string };
   /** Another server that speaks the protocol: `ws:`, `wss:`, `http:` or `https:`, with or without a path. */
@@ -14,16 +17,24 @@ export interface GeminiEndpointOptions {
   readonly apiVersion?: string;
 }
 
-/** Where to connect. `url` may hold the key: it must not be shown. */
+/** Where to connect. */
 export interface Endpoint {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** For messages: the URL without its query. */
+  /** For messages too: the URL without its query. */
   readonly shown: string;
-  /** What must appear nowhere: the key, as it is and as it stands in the URL. */
-  readonly secrets: readonly string[];
+  /** Whether the key travels in a header. */
+  readonly needsHeaders: boolean;
+  /** Gets the key. */
+  access(): Promise<Access>;
   /** The full name of a model. */
   modelName(model: string): string;
+}
+
+/** The key, and where it stands. Nothing of it may be shown. */
+export interface Access {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must appear nowhere: the key, as it is and as it stands in the URL. */
+  readonly secrets: readonly string[];
 }
 
 /**
@@ -36,24 +47,36 @@ export function endpointOf(options: GeminiEndpointOptions): Endpoint {
     const found = apiKey === undefined ? 'neither' : 'both';
     throw new InvalidInputError('options', 'either `apiKey` or `accessToken`', found);
   }
-  const key = secret(apiKey === undefined ? 'accessToken' : 'apiKey', apiKey ?? accessToken);
-  if (vertex !== undefined) return vertexEndpoint(options, key);
-  const token = apiKey === undefined;
+  const what = apiKey === undefined ? 'accessToken' : 'apiKey';
+  const given = apiKey ?? accessToken;
+  if (typeof given !== 'function') secret(what, given);
+  const key = async () => secret(what, typeof given === 'function' ? await given() : given);
+  return vertex === undefined ? developer(options, key) : vertexEndpoint(options, vertex, key);
+}
+
+function developer(options: GeminiEndpointOptions, key: () => Promise<string>): Endpoint {
+  const token = options.apiKey === undefined;
   const version = name('apiVersion', options.apiVersion ?? (token ? 'v1alpha' : 'v1beta'));
   const base = baseOf(options.baseUrl ?? 'wss://generativelanguage.googleapis.com');
   const method = token ? 'BidiGenerateContentConstrained' : 'BidiGenerateContent';
   const shown = `${base}/ws/google.ai.generativelanguage.${version}.GenerativeService.${method}`;
   return {
-    url: `${shown}?${token ? 'access_token' : 'key'}=${encodeURIComponent(key)}`,
-    headers: {},
     shown,
-    secrets: [key, encodeURIComponent(key)],
+    needsHeaders: false,
+    async access() {
+      const found = await key();
+      const inUrl = encodeURIComponent(found);
+      return { url: `${shown}?${token ? 'access_token' : 'key'}=${inUrl}`, headers: {}, secrets: [found, inUrl] };
+    },
     modelName: (model) => (model.includes('/') ? model : `models/${model}`),
   };
 }
 
-function vertexEndpoint(options: GeminiEndpointOptions, token: string): Endpoint {
-  const { project, location } = options.vertex ?? { project: '', location: '' };
+function vertexEndpoint(
+  options: GeminiEndpointOptions,
+  { project, location }: { readonly project: string; readonly location: string },
+  key: () => Promise<string>,
+): Endpoint {
   name('vertex.project', project);
   name('vertex.location', location);
   if (options.apiKey !== undefined) throw new InvalidInputError('options', '`accessToken` with `vertex`', 'apiKey');
@@ -62,10 +85,12 @@ function vertexEndpoint(options: GeminiEndpointOptions, token: string): Endpoint
   const base = baseOf(options.baseUrl ?? `wss://${host}`);
   const url = `${base}/ws/google.cloud.aiplatform.${version}.LlmBidiService/BidiGenerateContent`;
   return {
-    url,
-    headers: { Authorization: `Bearer ${token}` },
     shown: url,
-    secrets: [token, encodeURIComponent(token)],
+    needsHeaders: true,
+    async access() {
+      const found = await key();
+      return { url, headers: { Authorization: `Bearer ${found}` }, secrets: [found, encodeURIComponent(found)] };
+    },
     modelName: (model) =>
       model.startsWith('projects/')
         ? model

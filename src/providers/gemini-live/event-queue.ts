@@ -17,9 +17,14 @@ export class EventQueue implements AsyncIterable<BidiEvent>, AsyncIterator<BidiE
 
   constructor(readonly limits: QueueLimits) {}
 
+  /** How many events wait. */
+  get size(): number {
+    return this.#events.length - this.#next;
+  }
+
   /** Whether one more event fits. */
   get hasRoom(): boolean {
-    return this.#events.length - this.#next < this.limits.events && this.#characters < this.limits.characters;
+    return this.size < this.limits.events && this.#characters < this.limits.characters;
   }
 
   push(event: BidiEvent): void {

@@ -5,17 +5,15 @@ import { isRecord, textIn } from '../../contract/wire-reading.js';
 /** Longest text of a service that is passed on, in characters. */
 const longest = 500;
 
-/** Makes a function that takes secrets out of texts, and what would garble a terminal: for everything that a service or a socket says. */
-export function concealing(secrets: readonly string[]): (text: string) => string {
-  // What is shorter is no key, and taking it out would only garble.
-  const known = secrets.filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
-  return (text) => {
-    let shown = text;
-    for (const secret of known) shown = shown.split(secret).join('[key]');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-    shown = shown.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
-    return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
-  };
+/** A text of a service or a socket without secrets, without what would garble a terminal, and not too long. */
+export function concealed(text: string, secrets: readonly string[]): string {
+  let shown = text;
+  // What is shorter is no key, and taking it out would only garble; the longest first, since one may be part of another.
+  const known = secrets.filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
+  for (const secret of known) shown = shown.replaceAll(secret, '[key]');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  shown = shown.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
+  return shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
 }
 
 /** Why a connection ended before its session stood, in the service's own words, and the HTTP status if there was one. */

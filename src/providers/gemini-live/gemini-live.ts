@@ -4,9 +4,16 @@ import type { BidiConnectParams, BidiProvider, BidiSession } from '../../contrac
 import { platformWebSocket, type WebSocketFactory } from '../../contract/web-socket.js';
 import { historyMessage } from './client-messages.js';
 import { type Endpoint, endpointOf, type GeminiEndpointOptions } from './endpoint.js';
-import { type LiveLimits, LiveSession } from './live-session.js';
+import type { LiveLimits } from './live-request.js';
+import { LiveSession } from './live-session.js';
 import { traitsOf } from './model-traits.js';
-import { checkSessionOptions, type GeminiSessionOptions, type GeminiTimes, milliseconds } from './options.js';
+import {
+  checkSessionOptions,
+  type GeminiLiveDiagnostic,
+  type GeminiSessionOptions,
+  type GeminiTimes,
+  milliseconds,
+} from './options.js';
 import { setupMessage } from './setup.js';
 
 /** Options of {@link geminiLive}. */
@@ -17,11 +24,15 @@ export interface GeminiLiveOptions extends GeminiEndpointOptions, GeminiSessionO
   readonly webSocket?: WebSocketFactory;
   /** The longest message, either way, in bytes. Default 16 MiB. */
   readonly maxFrameBytes?: number;
+  /** How many bytes may wait to leave before `send` refuses more. Results of calls are always written. Default 4 MiB, more than a minute of audio. */
+  readonly maxBufferedBytes?: number;
   /** How many events may wait unread before the session ends. Default 65,536. */
   readonly maxUnreadEvents?: number;
+  /** Told of what is out of place and changes nothing. Must not throw. */
+  readonly onDiagnostic?: (diagnostic: GeminiLiveDiagnostic) => void;
 }
 
-/** How much may wait in either direction, in characters or bytes: minutes of speech. */
+/** How much text and audio may wait unread, in characters: many minutes of speech. */
 const longestWait = 64 * 1024 * 1024;
 
 /**
@@ -36,6 +47,7 @@ const longestWait = 64 * 1024 * 1024;
  *   or half a second (`quietMs`) passed in which the service had it and did not end the connection. It rejects with a
  *   `ResultRefusedError` for a call that is withdrawn, answered or unknown, and with a `ResultUnknownError` when the
  *   connection ends, or takes nothing more, before that
+ * - `send` of audio that the network does not take rejects with a `SocketFullError`, and the session goes on
  * - `abandonToolCall` answers a call of a blocking tool with an error that says so, since the model would wait for ever; for
  *   any other tool it sends nothing
  * - `interrupt` ends the turn at once with `interrupted` and drops what the service still says of it; `playedMs` has no place
@@ -51,7 +63,7 @@ export function geminiLive(options: GeminiLiveOptions): BidiProvider {
     frameBytes: count('maxFrameBytes', options.maxFrameBytes, 16 * 1024 * 1024),
     events: count('maxUnreadEvents', options.maxUnreadEvents, 65_536),
     characters: longestWait,
-    unsentBytes: longestWait,
+    unsentBytes: count('maxBufferedBytes', options.maxBufferedBytes, 4 * 1024 * 1024),
   };
   const id = options.id ?? 'gemini-live';
   return {
@@ -66,10 +78,7 @@ export function geminiLive(options: GeminiLiveOptions): BidiProvider {
       const make = options.webSocket ?? (await platformSocket(endpoint));
       signal?.throwIfAborted();
       const session = new LiveSession({
-        url: endpoint.url,
-        headers: endpoint.headers,
-        shown: endpoint.shown,
-        secrets: endpoint.secrets,
+        endpoint,
         make,
         setup: setupMessage({
           params,
@@ -86,6 +95,7 @@ export function geminiLive(options: GeminiLiveOptions): BidiProvider {
         ...times,
         signal,
         limits,
+        onDiagnostic: options.onDiagnostic ?? (() => {}),
       });
       await session.ready;
       return session;
@@ -95,7 +105,7 @@ export function geminiLive(options: GeminiLiveOptions): BidiProvider {
 
 async function platformSocket(endpoint: Endpoint): Promise<WebSocketFactory> {
   const { make, takesHeaders } = await platformWebSocket();
-  if (!takesHeaders && Object.keys(endpoint.headers).length > 0) {
+  if (!takesHeaders && endpoint.needsHeaders) {
     const where = 'the WebSocket of this platform, which takes no headers: hand in `webSocket`';
     throw new NotSupportedError('Vertex AI', where);
   }

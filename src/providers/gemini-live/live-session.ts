@@ -1,9 +1,9 @@
-import type { Clock } from '../../contract/clock.js';
 import {
   ConnectFailedError,
   ConnectTimeoutError,
   InvalidInputError,
   SessionEndedError,
+  SocketFullError,
 } from '../../contract/errors.js';
 import type { BidiEvent, BidiInput, BidiSession } from '../../contract/provider.js';
 import { Socket, type SocketClose, type SocketListener, type WebSocketFactory } from '../../contract/web-socket.js';
@@ -11,40 +11,11 @@ import { closedReason, type WireFact, type WireStep } from '../../contract/wire-
 import type { JsonRecord } from '../../contract/wire-reading.js';
 import { Calls, type CallTimes, type LiveCall } from './calls.js';
 import { type Answer, answerMessage, inputMessage, stopMessage } from './client-messages.js';
-import { EventQueue, type QueueLimits } from './event-queue.js';
-import { concealing, refusalOf } from './failure-text.js';
+import type { Access } from './endpoint.js';
+import { EventQueue } from './event-queue.js';
+import { concealed, refusalOf } from './failure-text.js';
+import type { LiveRequest } from './live-request.js';
 import { type GeminiLiveMapping, geminiLiveMapping } from './mapping.js';
-import type { ModelTraits } from './model-traits.js';
-
-/** What one connection is made of. */
-export interface LiveRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly make: WebSocketFactory;
-  /** The service, for messages; holds no key. */
-  readonly shown: string;
-  readonly secrets: readonly string[];
-  readonly setup: JsonRecord;
-  /** Sent as soon as the set-up stands. */
-  readonly history: JsonRecord | undefined;
-  readonly traits: ModelTraits;
-  readonly nonBlocking: readonly string[];
-  readonly scheduling: string | undefined;
-  readonly clock: Clock;
-  readonly connectTimeoutMs: number;
-  readonly closeTimeoutMs: number;
-  readonly calls: CallTimes;
-  readonly signal: AbortSignal | undefined;
-  readonly limits: LiveLimits;
-}
-
-/** What a connection may hold. */
-export interface LiveLimits extends QueueLimits {
-  /** The longest message, either way, in bytes. */
-  readonly frameBytes: number;
-  /** How much may wait to be written, in bytes. */
-  readonly unsentBytes: number;
-}
 
 /** Why a call is answered with a stub: the words are for the model. */
 const abandonment = 'abandoned: the user went on before this call was answered';
@@ -65,7 +36,7 @@ export class LiveSession implements BidiSession, SocketListener {
   readonly #mapping: GeminiLiveMapping;
   readonly #queue: EventQueue;
   readonly #calls: Calls;
-  readonly #conceal: (text: string) => string;
+  #secrets: readonly string[] = [];
   readonly #nonBlocking: ReadonlySet<string>;
   /** Ids of calls to which the wire gave none, until they are taken. */
   readonly #synthesised = new Set<string>();
@@ -81,9 +52,8 @@ export class LiveSession implements BidiSession, SocketListener {
   #gone = false;
 
   constructor(request: LiveRequest) {
-    const { url, headers, make, secrets, clock, nonBlocking, limits, signal } = request;
+    const { clock, nonBlocking, limits, signal } = request;
     this.#request = request;
-    this.#conceal = concealing(secrets);
     this.#nonBlocking = new Set(nonBlocking);
     this.#mapping = geminiLiveMapping({ nonBlocking });
     this.#queue = new EventQueue(limits);
@@ -92,14 +62,23 @@ export class LiveSession implements BidiSession, SocketListener {
     });
     this.#connectTimer = clock.setTimeout(() => this.#connectTimedOut(), request.connectTimeoutMs);
     signal?.addEventListener('abort', this.#aborted, { once: true });
-    this.#socket = new Socket({ url, headers, make, protocols: [], maxFrameBytes: limits.frameBytes }, this);
+    const { shown } = request.endpoint;
+    this.#socket = new Socket(
+      { url: shown, headers: {}, protocols: [], maxFrameBytes: limits.frameBytes, make: this.#make },
+      this,
+    );
     this.#calls = new Calls(clock, request.calls, () => this.#socket.bufferedAmount);
   }
 
   // What the host asks for.
 
   async send(input: BidiInput): Promise<void> {
-    this.#write(inputMessage(input, this.#request.traits));
+    const message = inputMessage(input, this.#request.traits);
+    this.#mustBeOpen();
+    const { unsentBytes } = this.#request.limits;
+    const waiting = this.#socket.bufferedAmount;
+    if (waiting > unsentBytes) throw new SocketFullError(waiting, unsentBytes);
+    this.#write(message);
   }
 
   async sendToolResult(id: string, output: string, isError = false): Promise<void> {
@@ -154,7 +133,7 @@ export class LiveSession implements BidiSession, SocketListener {
     try {
       data = JSON.parse(text);
     } catch {
-      this.#give({ type: 'error', message: `a frame of ${text.length} characters is no JSON` });
+      this.#diagnose('frame_unreadable', `${text.length} characters that are no JSON`);
       return;
     }
     this.#take(this.#mapping.frame(data));
@@ -169,7 +148,9 @@ export class LiveSession implements BidiSession, SocketListener {
     if (this.#settleReady !== undefined) {
       const { reason, status } = refusalOf(close);
       const closeCode = close.wasOpen ? close.code : undefined;
-      this.#connectFailed(new ConnectFailedError(this.#request.shown, this.#conceal(reason), { status, closeCode }));
+      this.#connectFailed(
+        new ConnectFailedError(this.#request.endpoint.shown, this.#conceal(reason), { status, closeCode }),
+      );
       return;
     }
     for (const event of this.#mapping.release().events) this.#queue.push(event);
@@ -224,15 +205,18 @@ export class LiveSession implements BidiSession, SocketListener {
       case 'call_dropped': {
         // The model waits for this one too, though the host never heard of it.
         const call = this.#callOf(fact.id, fact.name);
-        if (call.blocking && this.#socket.isOpen) this.#answer(call, { error: abandonment });
+        if (call.blocking) this.#stub(call);
         break;
       }
       case 'resumption':
         this.#handle = fact.handle;
         break;
+      case 'diagnostic':
+        this.#diagnose(fact.code, fact.detail);
+        break;
       case 'error':
         if (this.#settleReady !== undefined) {
-          this.#connectFailed(new ConnectFailedError(this.#request.shown, this.#conceal(fact.message)));
+          this.#connectFailed(new ConnectFailedError(this.#request.endpoint.shown, this.#conceal(fact.message)));
         }
         break;
     }
@@ -254,16 +238,23 @@ export class LiveSession implements BidiSession, SocketListener {
     );
   }
 
+  /** Answers a call that the host never heard of. */
+  #stub(call: LiveCall): void {
+    try {
+      this.#answer(call, { error: abandonment });
+    } catch {
+      // the connection is closing, so nothing waits for it
+    }
+  }
+
   #write(message: JsonRecord): void {
     this.#mustBeOpen();
-    const { frameBytes, unsentBytes } = this.#request.limits;
+    const { frameBytes } = this.#request.limits;
     const text = JSON.stringify(message);
     // A character of JSON is three bytes at most.
     if (text.length * 3 > frameBytes && new TextEncoder().encode(text).length > frameBytes) {
       throw new InvalidInputError('message', `at most ${frameBytes} bytes`, text.length);
     }
-    if (this.#socket.bufferedAmount > unsentBytes) this.#fail('the connection takes nothing more');
-    this.#mustBeOpen();
     if (this.#socket.send(text)) return;
     // The service has begun to close, and its reason comes with the end of that, unless it never ends.
     this.#destroyLater();
@@ -294,27 +285,48 @@ export class LiveSession implements BidiSession, SocketListener {
 
   #end(reason: string): void {
     const shown = this.#conceal(reason);
-    this.#stop(shown);
+    const giveUp = this.#stop(shown);
     this.#queue.push({ type: 'closed', reason: shown });
+    const unread = this.#queue.size;
     this.#queue.end();
+    void afterReader(unread).then(giveUp);
   }
 
-  #stop(reason: string): void {
+  /** Nothing comes or goes any more. Gives what rejects the results that are pending. */
+  #stop(reason: string): () => void {
     const { clock, signal } = this.#request;
     this.#over = reason;
     clock.clearTimeout(this.#connectTimer);
     clock.clearTimeout(this.#holdTimer);
     signal?.removeEventListener('abort', this.#aborted);
-    this.#calls.end(reason);
+    return this.#calls.end(reason);
   }
 
   /** The host leaves: nothing more is given, and the service is told so. */
   #leave(reason: string): void {
     if (this.#over !== undefined) return;
-    this.#stop(reason);
+    this.#stop(reason)();
     this.#queue.drop();
     this.#socket.close(1000);
     if (!this.#gone) this.#destroyLater();
+  }
+
+  /** Makes the socket when the key is there. */
+  readonly #make: WebSocketFactory = async (_, init) => {
+    const { endpoint, make } = this.#request;
+    const access: Access = await endpoint.access();
+    this.#secrets = access.secrets;
+    // Nobody waits for it any more.
+    this.#mustBeOpen();
+    return make(access.url, { ...init, headers: access.headers });
+  };
+
+  #conceal(text: string): string {
+    return concealed(text, this.#secrets);
+  }
+
+  #diagnose(code: string, detail: string): void {
+    this.#request.onDiagnostic({ code, detail: this.#conceal(detail) });
   }
 
   readonly #aborted = (): void => {
@@ -344,4 +356,12 @@ export class LiveSession implements BidiSession, SocketListener {
     this.#socket.destroy();
     waiting?.reject(error);
   }
+}
+
+/**
+ * A reader that keeps up hears of the end before the results that were on their way are given up: a session then knows
+ * that they were not refused.
+ */
+async function afterReader(unread: number): Promise<void> {
+  for (let turn = 0; turn < 16 + 4 * unread; turn++) await undefined;
 }

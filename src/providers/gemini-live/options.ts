@@ -41,6 +41,13 @@ export interface GeminiTurnDetection {
   readonly interrupts?: boolean;
 }
 
+/** Something that the wire said which is of no interest to a conversation, and changed nothing. Never holds a key. */
+export interface GeminiLiveDiagnostic {
+  /** `malformed_frame`, `unknown_frame`, `repeated_call`, `frame_unreadable`. */
+  readonly code: string;
+  readonly detail: string;
+}
+
 /** What the driver waits for, and how long. Whole milliseconds from 1. */
 export interface GeminiTimes {
   /** From the call of `connect` to the service's `setupComplete`. Default 20,000. */

@@ -252,6 +252,41 @@ describe('keys', () => {
     expect([...vertex.peer.connection.request.query]).toEqual([]);
   });
 
+  it('may come from a function, asked at each connect; a late one makes no socket', async () => {
+    const far = await server({ keys: ['auth_tokens/1', 'auth_tokens/2'] });
+    let asked = 0;
+    const accessToken = async () => `auth_tokens/${++asked}`;
+    const provider = geminiLive(against(far, { accessToken }));
+    await (await provider.connect({ model })).close();
+    await (await provider.connect({ model })).close();
+    expect(asked).toBe(2);
+    const error = await rejection(provider.connect({ model }));
+    expect(error).toMatchObject({ code: 'connect_failed', closeCode: 1007 });
+
+    const bad = geminiLive(against(far, { accessToken: () => 'two words' }));
+    expect(String(await rejection(bad.connect({ model })))).toMatch(/accessToken.*visible ASCII/);
+    const failing = geminiLive(against(far, { accessToken: () => Promise.reject(new TypeError('no token for you')) }));
+    expect(await rejection(failing.connect({ model }))).toMatchObject({ reason: 'no token for you' });
+
+    const controller = new AbortController();
+    let give = (_: string) => {};
+    const late = geminiLive(
+      against(far, {
+        accessToken: () =>
+          new Promise((resolve) => {
+            give = resolve;
+          }),
+      }),
+    );
+    const connecting = rejection(late.connect({ model, signal: controller.signal }));
+    await quiet();
+    controller.abort('enough');
+    expect(await connecting).toBe('enough');
+    give('auth_tokens/1');
+    await quiet();
+    expect(far.peers).toHaveLength(3);
+  });
+
   it('appear nowhere: in no error, no event, no object', async () => {
     const shown: unknown[] = [];
     const echo = (message: string) => `${message} ${key} ${encodeURIComponent(key)}`;

@@ -252,7 +252,7 @@ describe('results that cannot be', () => {
     const { session, reading, peer, clock } = await live({
       far: { model: looks },
       connect: { tools },
-      driver: { quietMs: 500, writeTimeoutMs: 2000 },
+      driver: { quietMs: 500, writeTimeoutMs: 2000, maxBufferedBytes: 2 ** 30 },
     });
     await session.send(text('rain'));
     await reading.until('tool_call');
@@ -490,16 +490,16 @@ describe('turns that fail', () => {
     await reading.until('turn_complete', 2);
   });
 
-  it('a frame that is no JSON is an error, and the session goes on', async () => {
-    const { session, reading, peer } = await live();
+  it('frames that cannot be read are told to whoever asks, and the session goes on', async () => {
+    const found: { code: string; detail: string }[] = [];
+    const { session, reading, peer } = await live({ driver: { onDiagnostic: (one) => found.push(one) } });
     peer.connection.send('{"serverContent":');
-    await reading.until('error');
+    peer.send({ serverContent: 7 });
+    peer.send({ somethingNew: {} });
     await session.send(text('hi'));
     await reading.until('turn_complete');
-    expect(story(reading.events)).toEqual([
-      'error: a frame of 17 characters is no JSON',
-      '“You said: hi”',
-      'turn_complete',
-    ]);
+    expect(story(reading.events)).toEqual(['“You said: hi”', 'turn_complete']);
+    expect(found.map(({ code }) => code)).toEqual(['frame_unreadable', 'malformed_frame', 'unknown_frame']);
+    expect(found[0]?.detail).toMatch(/^17 characters/);
   });
 });
