@@ -9,7 +9,7 @@ import type { BidiEvent, BidiInput, BidiSession } from '../../contract/provider.
 import { Socket, type SocketClose, type SocketListener, type WebSocketFactory } from '../../contract/web-socket.js';
 import { closedReason, type WireFact, type WireStep } from '../../contract/wire-mapping.js';
 import type { JsonRecord } from '../../contract/wire-reading.js';
-import { Calls, type CallTimes, type LiveCall } from './calls.js';
+import { Calls, type LiveCall } from './calls.js';
 import { type Answer, answerMessage, inputMessage, stopMessage } from './client-messages.js';
 import type { Access } from './endpoint.js';
 import { EventQueue } from './event-queue.js';
