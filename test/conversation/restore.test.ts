@@ -185,6 +185,23 @@ describe('records', () => {
     expect(stateOf(foldJournal('c', mixed))).toEqual(stateOf(foldJournal('c', records)));
   });
 
+  it.each(['keep', 'omit'] as const)('of another stream move no transaction of the first (%s)', (payloads) => {
+    const { conversation, records } = lived([init(), actions(task('t'), begin, message('a'))], { payloads });
+    const second = conversation.stream();
+    second.apply(init('c', 'r2'));
+    second.apply(actions(message('b'), failing, begin, commit, rollback));
+    second.apply(done);
+    expect(foldJournal('c', records)).toMatchObject({
+      openTransactions: ['c/transaction-1'],
+      version: 2,
+      lastStream: 1,
+    });
+    conversation.apply(actions(commit));
+    const recovered = foldJournal('c', records);
+    expect(recovered).toMatchObject({ openTransactions: [], version: 3, lastVersion: 3, position: 3 });
+    expect(texts(recovered)).toEqual(payloads === 'keep' ? ['a'] : undefined);
+  });
+
   it('say which effects were released and did not run', async () => {
     const waiting = new Promise<void>(() => {});
     const effects: ConversationOptions['effects'] = ({ action }) =>

@@ -518,6 +518,18 @@ describe('payloads', () => {
     expect(foldedOf(journal.records[1] as JournalRecord)).toEqual({ version: 1 });
   });
 
+  it('keep the texts of an append that its paths lead to, one member of a oneof among them', () => {
+    const journal = memoryJournal({ payloads: 'keep' });
+    const conversation = createConversation({ journal });
+    for (const input of [...opening, actions(message('a'))]) conversation.apply(input);
+    const patch = { id: 'a', agentOutput: { text: 'x', reasoning: 'y' }, serverMessageData: 'z' };
+    const mask = 'agentOutput.text,agentOutput.reasoning,toolCall.server.payload,serverMessageData';
+    const appended = actions(append('t', patch, mask));
+    conversation.apply(appended);
+    const { input } = foldedOf(journal.records.at(-1) as JournalRecord);
+    expect(fromBinary(ResponseEventSchema, input as Uint8Array)).toEqual(appended);
+  });
+
   it('keep what the fold read of an event, though it is read once', () => {
     const journal = memoryJournal({ payloads: 'keep' });
     const conversation = createConversation({ journal });
