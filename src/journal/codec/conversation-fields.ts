@@ -2,7 +2,7 @@
 import type { ConversationBegan } from '../../contract/journal.js';
 import type { ByteCursor } from './byte-cursor.js';
 import { conversationTags, policyTags } from './fields.js';
-import { readText } from './texts.js';
+import { text } from './texts.js';
 
 export function readConversation(
   cursor: ByteCursor,
@@ -63,11 +63,4 @@ function readPolicy(cursor: ByteCursor, end: number): [key: string, value: strin
     else cursor.skip(tag, end);
   }
   return [key, value];
-}
-
-function text(cursor: ByteCursor, end: number): string {
-  const textEnd = cursor.delimited(end);
-  const read = readText(cursor.bytes, cursor.at, textEnd);
-  cursor.at = textEnd;
-  return read;
 }

@@ -14,21 +14,14 @@
  * D4. The bytes are not kept. Texts, and lists of effects without a payload, are
  *     shared among records; they are frozen.
  */
-import type {
-  JournalRecord,
-  Passed,
-  RecordData,
-  RecordedEffect,
-  RecordedFold,
-  RecordedRecovery,
-  SessionBegan,
-} from '../../contract/journal.js';
+import type { JournalRecord, Passed, RecordData, RecordedEffect, RecordedFold } from '../../contract/journal.js';
 import { ByteCursor } from './byte-cursor.js';
 import { readConversation } from './conversation-fields.js';
 import { RecordFault } from './fault.js';
-import { effectTags, foldedTags, kinds, passedTags, recordTags, recoveryTags, sessionTags } from './fields.js';
+import { effectTags, foldedTags, kinds, passedTags, recordTags } from './fields.js';
 import { readOccurrence } from './occurrence-fields.js';
-import { mixed, readText, TextTable } from './texts.js';
+import { readRecovery, readSession } from './session-fields.js';
+import { mixed, TextTable, text } from './texts.js';
 
 type Writable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
 
@@ -77,19 +70,19 @@ export class RecordDecoder {
           at = cursor.double(end);
           break;
         case recordTags.actor:
-          actor = this.#text(this.#actors, end);
+          actor = text(cursor, end, this.#actors);
           break;
         case recordTags.kind:
           kindNumber = cursor.uint64(end);
           break;
         case recordTags.event:
-          event = this.#text(this.#words, end);
+          event = text(cursor, end, this.#words);
           break;
         case recordTags.from:
-          from = this.#text(this.#words, end);
+          from = text(cursor, end, this.#words);
           break;
         case recordTags.to:
-          to = this.#text(this.#words, end);
+          to = text(cursor, end, this.#words);
           break;
         case recordTags.cause:
           cause = cursor.uint64(end);
@@ -101,7 +94,7 @@ export class RecordDecoder {
           passed = this.#passed(cursor.delimited(end), passed);
           break;
         case recordTags.session:
-          data = { session: this.#session(cursor.delimited(end), dataOf(data, 'session')) };
+          data = { session: readSession(cursor, cursor.delimited(end), this.#words, dataOf(data, 'session')) };
           break;
         case recordTags.occurrence:
           data = { occurrence: readOccurrence(cursor, cursor.delimited(end), this.#words, dataOf(data, 'occurrence')) };
@@ -113,7 +106,7 @@ export class RecordDecoder {
           data = { folded: this.#folded(cursor.delimited(end), dataOf(data, 'folded')) };
           break;
         case recordTags.recovery:
-          data = { recovery: this.#recovery(cursor.delimited(end), dataOf(data, 'recovery')) };
+          data = { recovery: readRecovery(cursor, cursor.delimited(end), dataOf(data, 'recovery')) };
           break;
         default:
           cursor.skip(tag, end);
@@ -132,22 +125,6 @@ export class RecordDecoder {
   /** Lets go of the bytes that were read last. */
   release(): void {
     this.#cursor.close();
-  }
-
-  #text(table: TextTable, end: number): string {
-    const cursor = this.#cursor;
-    const textEnd = cursor.delimited(end);
-    const text = table.read(cursor.bytes, cursor.at, textEnd);
-    cursor.at = textEnd;
-    return text;
-  }
-
-  #uniqueText(end: number): string {
-    const cursor = this.#cursor;
-    const textEnd = cursor.delimited(end);
-    const text = readText(cursor.bytes, cursor.at, textEnd);
-    cursor.at = textEnd;
-    return text;
   }
 
   /** This effect, whose tag was read, and those that follow on it. */
@@ -188,13 +165,13 @@ export class RecordDecoder {
       const tag = cursor.uint32(end);
       switch (tag) {
         case effectTags.effect:
-          effect.effect = this.#text(this.#words, end);
+          effect.effect = text(cursor, end, this.#words);
           break;
         case effectTags.detail:
-          effect.detail = this.#text(this.#words, end);
+          effect.detail = text(cursor, end, this.#words);
           break;
         case effectTags.digest:
-          effect.digest = this.#uniqueText(end);
+          effect.digest = text(cursor, end);
           break;
         case effectTags.payload:
           effect.payload = cursor.copy(cursor.delimited(end));
@@ -239,40 +216,6 @@ export class RecordDecoder {
     return { text: [textTaken, textDelivered], audio: [audioTaken, audioDelivered] };
   }
 
-  #session(end: number, before: SessionBegan | undefined): SessionBegan {
-    const cursor = this.#cursor;
-    const session: Writable<SessionBegan> = before === undefined ? { ...noSession } : { ...before };
-    while (cursor.at < end) {
-      const tag = cursor.uint32(end);
-      switch (tag) {
-        case sessionTags.machines:
-          session.machines = cursor.uint32(end);
-          break;
-        case sessionTags.turnId:
-          session.turnId = this.#uniqueText(end);
-          break;
-        case sessionTags.provider:
-          session.provider = this.#text(this.#words, end);
-          break;
-        case sessionTags.durable:
-          session.durable = cursor.flag(end);
-          break;
-        case sessionTags.maxConcurrentTools:
-          session.maxConcurrentTools = cursor.uint32(end);
-          break;
-        case sessionTags.maxOpenCalls:
-          session.maxOpenCalls = cursor.uint32(end);
-          break;
-        case sessionTags.dropUnreadAudio:
-          session.dropUnreadAudio = cursor.flag(end);
-          break;
-        default:
-          cursor.skip(tag, end);
-      }
-    }
-    return session;
-  }
-
   #folded(end: number, before: RecordedFold | undefined): RecordedFold {
     const cursor = this.#cursor;
     const folded: Writable<RecordedFold> = before === undefined ? { version: 0 } : { ...before };
@@ -289,13 +232,13 @@ export class RecordDecoder {
           folded.level = cursor.uint32(end);
           break;
         case foldedTags.digest:
-          folded.digest = this.#uniqueText(end);
+          folded.digest = text(cursor, end);
           break;
         case foldedTags.input:
           folded.input = cursor.copy(cursor.delimited(end));
           break;
         case foldedTags.message:
-          folded.message = this.#uniqueText(end);
+          folded.message = text(cursor, end);
           break;
         default:
           cursor.skip(tag, end);
@@ -308,28 +251,7 @@ export class RecordDecoder {
     if (folded.message === '') delete folded.message;
     return folded;
   }
-
-  #recovery(end: number, before: RecordedRecovery | undefined): RecordedRecovery {
-    const cursor = this.#cursor;
-    let machines = before?.machines ?? 0;
-    while (cursor.at < end) {
-      const tag = cursor.uint32(end);
-      if (tag === recoveryTags.machines) machines = cursor.uint32(end);
-      else cursor.skip(tag, end);
-    }
-    return { machines };
-  }
 }
-
-const noSession: SessionBegan = {
-  machines: 0,
-  turnId: '',
-  provider: '',
-  durable: false,
-  maxConcurrentTools: 0,
-  maxOpenCalls: 0,
-  dropUnreadAudio: false,
-};
 
 type Members = { readonly [Data in RecordData as keyof Data]: Data[keyof Data] };
 

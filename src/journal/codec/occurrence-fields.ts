@@ -4,7 +4,7 @@ import type { InterruptionPolicy, ToolEffect } from '../../contract/tool.js';
 import type { ByteCursor } from './byte-cursor.js';
 import { RecordFault } from './fault.js';
 import { candidateTags, occurrenceTags } from './fields.js';
-import { readText, type TextTable } from './texts.js';
+import { type TextTable, text } from './texts.js';
 
 type Writable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
 
@@ -116,15 +116,6 @@ function readCandidate(
   };
   if (args !== undefined && args.length > 0) candidate.arguments = args;
   return candidate;
-}
-
-/** A text that comes again is found among the `words`. */
-function text(cursor: ByteCursor, end: number, words?: TextTable): string {
-  const textEnd = cursor.delimited(end);
-  const read =
-    words === undefined ? readText(cursor.bytes, cursor.at, textEnd) : words.read(cursor.bytes, cursor.at, textEnd);
-  cursor.at = textEnd;
-  return read;
 }
 
 function notOneOf(expected: readonly string[], found: string, at: number): RecordFault {

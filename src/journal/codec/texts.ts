@@ -9,6 +9,7 @@
  * T2. Memory is bounded: a table has a fixed number of places, and a text that
  *     needs a place that is taken has it.
  */
+import type { ByteCursor } from './byte-cursor.js';
 import { RecordFault } from './fault.js';
 
 const longestKept = 64;
@@ -76,4 +77,17 @@ export class TextTable {
     if (text.length === length) this.#places[place] = text;
     return text;
   }
+}
+
+/**
+ * The delimited text at a cursor, which moves behind it. One that comes again is looked for among the `words`.
+ *
+ * @throws {RecordFault} when there is none
+ */
+export function text(cursor: ByteCursor, end: number, words?: TextTable): string {
+  const textEnd = cursor.delimited(end);
+  const { bytes, at } = cursor;
+  const read = words === undefined ? readText(bytes, at, textEnd) : words.read(bytes, at, textEnd);
+  cursor.at = textEnd;
+  return read;
 }

@@ -13,20 +13,15 @@
  * Node's SQLite works in the thread of whoever calls it: a commit stops the
  * program for as long as the disk takes. Where that matters, take the file.
  */
-import {
-  isCommitpointError,
-  JournalClosedError,
-  JournalFailedError,
-  UnreadableFileError,
-} from '../../contract/errors.js';
+import { isCommitpointError, JournalClosedError, JournalFailedError } from '../../contract/errors.js';
 import type { Journal, JournalEntry, JournalRecord, PayloadPolicy } from '../../contract/journal.js';
 import { ByteSink } from '../../journal/codec/byte-sink.js';
 import { writeRecord } from '../../journal/codec/encoder.js';
 import { type Compaction, CompactionRule, type CompactOptions } from '../../journal/compaction.js';
-import { assertOptions, type StoreOptions, settingsOf, TooMuchWaits } from '../options.js';
-import { realPathOf } from '../real-path.js';
-import { WriterLock } from '../writer-lock.js';
-import { type Database, errorOf, loadSqlite, openToRead, openToWrite, pragma, type Statement } from './database.js';
+import { type StoreOptions, settingsOf, TooMuchWaits } from '../options.js';
+import type { WriterLock } from '../writer-lock.js';
+import { type Database, errorOf, pragma, type Statement } from './database.js';
+import { recordsOf } from './records-of.js';
 import { RowReader } from './rows.js';
 
 interface Waiter {
@@ -258,65 +253,6 @@ export class SqliteJournal implements Journal {
     this.#isFailureTold = true;
     return failure;
   }
-}
-
-/**
- * Opens a journal in a database of SQLite, or makes one, to write it. It is read through once, and `seq` goes on. Its lock is a file
- * of the same name with `.lock` behind it. Close it when the process ends by itself.
- *
- * @throws {NotSupportedError} where Node has no SQLite: it has from 22.13 on
- * @throws {JournalLockedError} when another has it open to write
- * @throws {JournalFormatError} when it is another file or database, or one of a newer format
- * @throws {JournalDamagedError} when a row holds no record; its `offset` is the row
- * @throws {JournalFailedError} when it cannot be opened, made or written
- * @throws {InvalidInputError} when an option is not what its type says
- */
-export async function sqliteJournal(path: string, options: StoreOptions = {}): Promise<SqliteJournal> {
-  loadSqlite();
-  assertOptions(options);
-  try {
-    const real = await realPathOf(path);
-    const lock = await WriterLock.acquire(real);
-    let database: Database | undefined;
-    try {
-      database = openToWrite(real, options.durable ?? true);
-      const reader = new RowReader(database, real);
-      while (reader.next().length > 0) await new Promise((resolve) => setImmediate(resolve));
-      return new SqliteJournal(real, lock, database, reader.lastSeq, options);
-    } catch (thrown) {
-      database?.close();
-      await lock.release();
-      throw errorOf(thrown, path, 0) ?? thrown;
-    }
-  } catch (thrown) {
-    throw isCommitpointError(thrown) ? thrown : new JournalFailedError(path, thrown);
-  }
-}
-
-/** The records of a journal as they stand, from the first on. */
-async function* recordsOf(path: string): AsyncGenerator<JournalRecord> {
-  let database: Database;
-  try {
-    database = openToRead(path);
-  } catch (thrown) {
-    throw isCommitpointError(thrown) ? thrown : (errorOf(thrown, path, 0) ?? new UnreadableFileError(path, thrown));
-  }
-  try {
-    const reader = new RowReader(database, path);
-    for (let records = reader.next(); records.length > 0; records = reader.next()) yield* records;
-  } finally {
-    database.close();
-  }
-}
-
-/**
- * The records of a journal in a database of SQLite, from the first on, as they stand when it is first asked. No lock is needed.
- *
- * @throws (when iterated) {@link NotSupportedError}, {@link JournalDamagedError}, {@link JournalFormatError} as
- *   {@link sqliteJournal}; {@link UnreadableFileError} when it cannot be opened
- */
-export function readSqliteJournal(path: string): AsyncGenerator<JournalRecord> {
-  return recordsOf(path);
 }
 
 const ignore = () => {};
