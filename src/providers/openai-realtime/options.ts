@@ -77,6 +77,8 @@ export interface OpenAiRealtimeOptions {
    * session's own `publishTimeoutMs`, which knows to call it unconfirmed.
    */
   readonly resultTimeoutMs?: number;
+  /** How long a response that was asked for may take to begin before an `error` says that it did not, and the next one may be asked for. Default 30,000. */
+  readonly responseTimeoutMs?: number;
   /** How long before the service ends the session `expiring` comes. Default 60,000. */
   readonly expiryNoticeMs?: number;
   /** The longest message that is taken; a longer one ends the session. Default 16 MiB. */
@@ -111,6 +113,7 @@ export interface Settings {
   readonly connectTimeoutMs: number;
   readonly closeTimeoutMs: number;
   readonly resultTimeoutMs: number;
+  readonly responseTimeoutMs: number;
   readonly expiryNoticeMs: number;
   readonly maxFrameBytes: number;
   readonly maxBufferedBytes: number;
@@ -169,6 +172,7 @@ export function settingsOf(options: OpenAiRealtimeOptions): Settings {
     connectTimeoutMs: integer('connectTimeoutMs', options.connectTimeoutMs, 20_000, 1),
     closeTimeoutMs: integer('closeTimeoutMs', options.closeTimeoutMs, 1_000, 1),
     resultTimeoutMs: integer('resultTimeoutMs', options.resultTimeoutMs, 60_000, 1),
+    responseTimeoutMs: integer('responseTimeoutMs', options.responseTimeoutMs, 30_000, 1),
     expiryNoticeMs: integer('expiryNoticeMs', options.expiryNoticeMs, 60_000, 0),
     maxFrameBytes: integer('maxFrameBytes', options.maxFrameBytes, 16 * 1024 * 1024, 1024),
     maxBufferedBytes: integer('maxBufferedBytes', options.maxBufferedBytes, 4 * 1024 * 1024, 1),

@@ -59,6 +59,11 @@ export class ResponseQueue {
     return this.#active.size > 0 || this.#request !== undefined;
   }
 
+  /** The key of the request that is not answered yet. */
+  get request(): string | undefined {
+    return this.#request?.key;
+  }
+
   /** Whether a request was refused although no response is known to be active: {@link unblock} has to come, by and by. */
   get isBlocked(): boolean {
     return this.#blocked;
@@ -176,7 +181,7 @@ export class ResponseQueue {
     this.#blocked = false;
   }
 
-  /** A request was refused for another reason. Whether it was one. */
+  /** A request was refused for another reason, or is answered by nothing. Whether it was one. */
   requestFailed(eventId: string | undefined): boolean {
     if (eventId === undefined || eventId !== this.#request?.key) return false;
     this.#request = undefined;

@@ -65,6 +65,7 @@ export class RealtimeSession implements BidiSession {
   #expiresAtMs: number | undefined;
   #expiryTimer: unknown;
   #blockedTimer: unknown;
+  #requestTimer: { readonly key: string; readonly timer: unknown } | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -282,16 +283,34 @@ export class RealtimeSession implements BidiSession {
   }
 
   #pump(): void {
+    if (this.#ended !== undefined) return;
     const { clock } = this.#parts.settings;
     const action = this.#queue.next();
     if (action !== undefined) this.#act([action]);
-    if (this.#queue.isBlocked && this.#blockedTimer === undefined && this.#ended === undefined) {
+    this.#timeRequest();
+    if (this.#queue.isBlocked && this.#blockedTimer === undefined) {
       this.#blockedTimer = clock.setTimeout(() => {
         this.#blockedTimer = undefined;
         this.#queue.unblock();
         this.#pump();
       }, blockedMs);
     }
+  }
+
+  /** A request that nothing answers must not keep the model silent for ever. */
+  #timeRequest(): void {
+    const { clock, responseTimeoutMs } = this.#parts.settings;
+    const key = this.#queue.request;
+    if (key === this.#requestTimer?.key) return;
+    clock.clearTimeout(this.#requestTimer?.timer);
+    this.#requestTimer = undefined;
+    if (key === undefined) return;
+    const timer = clock.setTimeout(() => {
+      this.#queue.requestFailed(key);
+      this.#push({ type: 'error', message: `no response began within ${responseTimeoutMs} ms` });
+      this.#pump();
+    }, responseTimeoutMs);
+    this.#requestTimer = { key, timer };
   }
 
   #act(actions: readonly ResponseAction[]): void {
@@ -321,6 +340,7 @@ export class RealtimeSession implements BidiSession {
     const backlog = events.size;
     settings.clock.clearTimeout(this.#expiryTimer);
     settings.clock.clearTimeout(this.#blockedTimer);
+    settings.clock.clearTimeout(this.#requestTimer?.timer);
     signal?.removeEventListener('abort', this.#onAbort);
     events.end(unread);
     socket.close(1000);

@@ -115,6 +115,19 @@ describe('the greeting', () => {
     expect(found).toBe(status);
   });
 
+  it('gives a key for a browser to whoever has a good one', async () => {
+    const fake = await openaiLoopback({ keys: ['k'] });
+    open.push(fake);
+    const url = `http://${fake.server.host}/v1/realtime/client_secrets`;
+    expect((await fetch(url, { method: 'POST', headers: { authorization: 'Bearer bad' } })).status).toBe(401);
+    expect((await fetch(url)).status).toBe(404);
+    const answer = await fetch(url, { method: 'POST', headers: { authorization: 'Bearer k' } });
+    const { value } = (await answer.json()) as { value: string };
+    const protocols = ['realtime', `openai-insecure-api-key.${value}`];
+    const client = new Client(`${fake.baseUrl}/realtime?model=m`, { protocols, headers: {} });
+    await client.untilType('session.created');
+  });
+
   it('takes a key as a subprotocol, and chooses the other one', async () => {
     const fake = await openaiLoopback({ keys: ['ek_1'] });
     open.push(fake);

@@ -190,6 +190,25 @@ describe('two responses at once', () => {
     expect(words(await settled(pair))).toEqual(['error:conversation_already_has_active_response: busy']);
   });
 
+  it('a request that nothing answers is told after its time, and the next one is made', async () => {
+    const clock = new VirtualClock();
+    const pair = await connected({ driver: { clock, responseTimeoutMs: 400 } });
+    pair.far.intercept = (message) => message.type === 'response.create' && pair.far.of('response.create').length === 1;
+    await say(pair.session);
+    await arrived(pair.far, 'response.create');
+    await clock.advance(399, turnOfTheLoop);
+    expect(await settled(pair)).toEqual([]);
+    await clock.advance(1, turnOfTheLoop);
+    await say(pair.session);
+    await pair.log.untilType('turn_complete');
+    expect(words(await settled(pair))).toEqual([
+      'error:no response began within 400 ms',
+      ...['text:ok', 'usage', 'turn_complete'],
+    ]);
+    await pair.session.close();
+    expect(clock.pending).toBe(0);
+  });
+
   it('a request that is refused for another reason is told, and the next one is made', async () => {
     const pair = await connected();
     refuseNext(pair.far, 'response.create', 'rate_limit_exceeded', `Too many requests for ${key}.`);

@@ -1,5 +1,12 @@
 import { platformClock } from '../../../contract/platform-clock.js';
-import { type LoopbackConnection, LoopbackServer, type UpgradeAnswer, type UpgradeRequest } from '../server.js';
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  type LoopbackConnection,
+  LoopbackServer,
+  type UpgradeAnswer,
+  type UpgradeRequest,
+} from '../server.js';
 import { OpenAiFakeSession } from './fake-session.js';
 import type { OpenAiConnectFault, OpenAiLoopbackOptions } from './script.js';
 import { refuse, upgrade } from './upgrade.js';
@@ -13,6 +20,7 @@ export class OpenAiLoopback {
   readonly sessions: OpenAiFakeSession[] = [];
   readonly #options: OpenAiLoopbackOptions;
   #server: LoopbackServer | undefined;
+  readonly #minted: string[] = [];
   #requests = 0;
   #waiting: ((session: OpenAiFakeSession) => void)[] = [];
 
@@ -25,6 +33,7 @@ export class OpenAiLoopback {
     fake.#server = await LoopbackServer.listen({
       upgrade: (request) => fake.#upgrade(request),
       connected: (connection) => fake.#connected(connection),
+      http: (request) => fake.#clientSecret(request),
     });
     return fake;
   }
@@ -69,7 +78,27 @@ export class OpenAiLoopback {
     const fault = this.#options.connectFault?.(this.#requests++);
     if (fault?.type === 'hang') return { hang: true };
     if (fault?.type === 'refuse') return refuse(fault.status, null, fault.message ?? 'refused');
-    return upgrade(request, this.#options);
+    const { keys } = this.#options;
+    return upgrade(
+      request,
+      keys === undefined ? this.#options : { ...this.#options, keys: [...keys, ...this.#minted] },
+    );
+  }
+
+  /** `POST …/realtime/client_secrets`: a key for a browser, for whoever has a good one. */
+  #clientSecret({ method, path, headers }: HttpRequest): HttpAnswer {
+    const refused = (status: number, message: string): HttpAnswer => ({
+      status,
+      json: { error: { message, type: 'invalid_request_error', code: null, param: null } },
+    });
+    if (method !== 'POST' || !path.endsWith('/realtime/client_secrets')) return refused(404, 'Invalid URL');
+    const key = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
+    const { keys, clock = platformClock } = this.#options;
+    if (key === undefined || (keys !== undefined && !keys.includes(key)))
+      return refused(401, 'Incorrect API key provided');
+    const value = `ek_${this.#minted.length + 1}`;
+    this.#minted.push(value);
+    return { status: 200, json: { value, expires_at: Math.floor(clock.now() / 1000) + 600, session: {} } };
   }
 
   #connected(connection: LoopbackConnection): void {
