@@ -67,13 +67,15 @@ const readings = fc.record({
   turns: fc.array(fc.boolean(), { maxLength: 40 }),
   payloads: fc.constantFrom('keep', 'hash', 'omit'),
   hasEffects: fc.boolean(),
+  /** Where the journal is cut off once more. */
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
 describe('of random conversations', () => {
   property(
     'the journal of a conversation verifies clean, invariants and replay',
     readings,
-    async ({ way, first, second, turns, payloads, hasEffects }) => {
+    async ({ way, first, second, turns, payloads, hasEffects, share }) => {
       const journal = memoryJournal({ payloads });
       const effects = hasEffects ? { effects: () => [() => {}, () => {}] } : {};
       const conversation = createConversation({ ...way, ...effects, journal });
@@ -90,6 +92,10 @@ describe('of random conversations', () => {
       }
       const { findings, conversations } = await verify(journal);
       const problems = findings.map(({ invariant, seq, actor, what }) => `${invariant} at ${seq} (${actor}): ${what}`);
+      const cut = journal.records.slice(0, Math.ceil(share * journal.records.length));
+      for (const { invariant, seq, what } of (await verify(cut)).findings) {
+        problems.push(`cut off behind record ${cut.length}: ${invariant} at ${seq}: ${what}`);
+      }
       if (conversations !== 1) problems.push(`counted ${conversations} conversations`);
       const {
         conversations: [replayed],

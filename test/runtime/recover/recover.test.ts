@@ -398,7 +398,7 @@ describe('notices', () => {
     const journal = new Slow((await left(executing)).records);
     const recovery = recover(journal, { tools });
     expect(await isSettled(recovery)).toBe(false);
-    expect(journal.records.at(-2)).toMatchObject({
+    expect(journal.records.at(-1)).toMatchObject({
       actor: 'ses_world/c',
       kind: 'call',
       event: 'recovered',
