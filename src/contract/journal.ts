@@ -33,6 +33,7 @@ export interface Passed {
 export interface RecordedCandidate {
   readonly id: string;
   readonly name: string;
+  /** Of its arguments; empty under the policy `omit`. */
   readonly digest: string;
   readonly policy: InterruptionPolicy;
   readonly writeStart: boolean;

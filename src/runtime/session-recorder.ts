@@ -166,7 +166,14 @@ export class SessionRecorder {
   ): RecordedCandidate {
     const effect = this.#settings.tools.get(name)?.effect ?? 'irreversible';
     const candidate = { id, name, digest, ...rules, effect };
-    return this.journal.payloads === 'keep' ? { ...candidate, arguments: utf8.encode(args) } : candidate;
+    switch (this.journal.payloads) {
+      case 'keep':
+        return { ...candidate, arguments: utf8.encode(args) };
+      case 'omit':
+        return { ...candidate, digest: '' };
+      default:
+        return candidate;
+    }
   }
 
   /** Appends the first record of a group, and gives its place. */

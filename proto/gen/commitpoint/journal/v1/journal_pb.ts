@@ -392,7 +392,7 @@ export type Candidate = Message<"commitpoint.journal.v1.Candidate"> & {
   name: string;
 
   /**
-   * Of its arguments; equal texts have equal digests.
+   * Of its arguments; equal texts have equal digests. Empty where payloads are left out.
    *
    * @generated from field: string digest = 3;
    */
