@@ -16,10 +16,12 @@ import { makeFolder, removeFolder } from './folder.js';
 let programs: string;
 let holder: string;
 let rounds: string;
+let leaver: string;
 beforeAll(async () => {
   programs = await mkdtemp(join(tmpdir(), 'commitpoint-programs-'));
   const children = fileURLToPath(new URL('children/', import.meta.url));
   holder = await bundle(join(children, 'holder.ts'), programs);
+  leaver = await bundle(join(children, 'leaver.ts'), programs);
   rounds = await bundle(join(children, 'rounds.ts'), programs);
 });
 afterAll(() => rm(programs, { recursive: true, force: true }));
@@ -87,6 +89,14 @@ describe('another process', () => {
     expect(journal.append(entry(2))).toBe(2);
     await journal.close();
     expect(await readdir(folder)).toEqual(['run.journal']);
+  });
+
+  test('that ends without a close is not held up, does not lock, and has written what it appended', async () => {
+    expect(await ended(started(leaver, path))).toBe(0);
+    expect(await readdir(folder)).toEqual(['run.journal', 'run.journal.lock']);
+    const journal = await fileJournal(path);
+    expect(journal.append(entry(2))).toBe(2);
+    await journal.close();
   });
 
   // needs a process whose parent does not bury it, and a system that says so
