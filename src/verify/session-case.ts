@@ -21,9 +21,12 @@ export class SessionCase {
 
   take(group: RecordGroup, findings: Findings): void {
     const { records } = group;
+    const isOfTheRun = this.#isOfTheRun(records);
     // the machines say whether the last group of a journal has all its records
-    const divergence = this.#isOfTheRun(records) ? this.replay?.take(group) : undefined;
-    const isCutOff = group.isCutOff && (this.replay === undefined || this.replay.hasParted || this.replay.isCutOff);
+    const divergence = isOfTheRun ? this.replay?.take(group) : undefined;
+    const mayBeCutOff = this.replay === undefined || this.replay.hasParted || this.replay.isCutOff;
+    // a recovery finds what a group that was cut off has left
+    const isCutOff = !isOfTheRun || (group.isCutOff && mayBeCutOff);
     for (const { of, what, step } of this.judge.take(sessionGroupOf(group, isCutOff))) {
       findings.add(of, (records[step] ?? records.at(-1)) as JournalRecord, what);
     }

@@ -12,7 +12,6 @@ import { machinesVersion } from '../../../machines/index.js';
 import { JournalDamagedError, JournalFormatError } from '../../contract/errors.js';
 import type { JournalRecord, RecordedCandidate } from '../../contract/journal.js';
 import type { RecoveredOutcome } from './recovery.js';
-import type { RememberedCall } from './remembered-call.js';
 import { RememberedSession } from './remembered-session.js';
 
 /** What the far side asked for in the record at hand. */
@@ -99,7 +98,7 @@ export class Ledger {
     session.take(record);
     const candidate = data !== undefined && 'occurrence' in data ? data.occurrence.candidate : undefined;
     if (event === 'tool_call' && candidate !== undefined) this.#asked = { session, candidate, seq: record.seq };
-    if (session.hasEnded && !this.#keepsAll) this.#release(session);
+    this.#release(session);
   }
 
   #takeCall(record: JournalRecord, asked: Asked | undefined): void {
@@ -112,22 +111,21 @@ export class Ledger {
       call = session.admit(asked.candidate);
     }
     if (call === undefined) {
-      if (session.hasEnded) return;
+      if (session.isClosed) return;
       throw damaged(record, `the admission of call ${record.actor}`);
     }
-    session.pass(record);
-    call.take(record);
-    if (session.hasEnded && !this.#keepsAll && !call.isUnaccountedFor) this.#forget(session, call);
+    session.takeOf(call, record);
+    this.#release(session);
   }
 
+  /** Lets go of what is settled, once the session has ended. */
   #release(session: RememberedSession): void {
-    for (const call of session.calls.values()) if (!call.isUnaccountedFor) this.#forget(session, call);
-    if (session.calls.size === 0) this.#current.delete(session.id);
-  }
-
-  #forget(session: RememberedSession, call: RememberedCall): void {
-    this.#counts[call.outcome]++;
-    session.calls.delete(call.id);
+    if (this.#keepsAll || !session.hasEnded) return;
+    for (const call of session.calls.values()) {
+      if (call.isUnaccountedFor) continue;
+      this.#counts[call.outcome]++;
+      session.calls.delete(call.id);
+    }
     if (session.calls.size === 0) this.#current.delete(session.id);
   }
 }

@@ -140,21 +140,12 @@ async function write(
   if (found.length + due.length === 0) return undefined;
   const at = given ?? clock.now();
   try {
-    for (const notice of due) journal.append(notice.entry(at));
     for (const { id, state } of found) {
       const data = { recovery: { machines: machinesVersion } };
-      journal.append({
-        at,
-        actor: id,
-        kind: 'session',
-        event: 'recovered',
-        from: state,
-        to: state,
-        cause: 0,
-        did: [],
-        data,
-      });
+      const stood = { event: 'recovered', from: state, to: state, cause: 0, did: [], data };
+      journal.append({ at, actor: id, kind: 'session', ...stood });
     }
+    for (const notice of due) journal.append(notice.entry(at));
     await journal.flush();
     return undefined;
   } catch (failure) {

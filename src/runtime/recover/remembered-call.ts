@@ -55,7 +55,7 @@ export class RememberedCall {
     for (const { effect } of did) {
       if (effect === 'tellLate') this.#toldBy = event === 'recovered' ? 'a_recovery' : 'the_run';
     }
-    if (!this.isUnaccountedFor && !undecided.has(to)) this.#arguments = undefined;
+    if (!this.isUnaccountedFor && !this.isUndecided) this.#arguments = undefined;
   }
 
   /** Its session has come to its end. */
@@ -77,7 +77,7 @@ export class RememberedCall {
 
   get outcome(): RecoveredOutcome {
     const { code } = this;
-    const state = this.#isFenced && undecided.has(this.#state) ? fenced(this.#state) : this.#state;
+    const state = this.#isFenced && this.isUndecided ? fenced(this.#state) : this.#state;
     if (state === 'completed') return 'delivered';
     if (state === 'rejected') return 'refused';
     if (behindTheIntent.has(state)) return 'publish_unknown';
@@ -86,6 +86,11 @@ export class RememberedCall {
     if (state === 'cancelled') return code === 'never_started' ? 'not_started' : 'abandoned';
     // a state that nobody knows is not taken for harmless
     return state.startsWith('abandoned') ? 'abandoned' : 'outcome_unknown';
+  }
+
+  /** Whether its outcome is not recorded; a fence may have decided it. */
+  get isUndecided(): boolean {
+    return undecided.has(this.#state);
   }
 
   /** Whether its code was started, as far as the journal goes, and how it ended is not recorded. */

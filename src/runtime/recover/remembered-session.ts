@@ -15,6 +15,8 @@ export class RememberedSession {
   /** Whether its id was given to another session after it: what is written about it would be taken for that one's. */
   isSuperseded = false;
   #state: string;
+  /** How many of its calls have no outcome that is recorded. */
+  #undecided = 0;
   #snapshot: SessionSnapshot = sessionStepper.initial(undefined as never).snapshot;
 
   constructor(id: string, began: SessionBegan, state: string) {
@@ -23,7 +25,7 @@ export class RememberedSession {
     this.#state = state;
   }
 
-  /** The next record of this session, or of one of its calls: output may have gone by before it. */
+  /** Output may have gone by before a record of this session, or of one of its calls. */
   pass({ passed }: JournalRecord): void {
     if (passed === undefined || passed.text[0] + passed.audio[0] === 0) return;
     this.#snapshot = sessionStepper.step(this.#snapshot, 'text').snapshot;
@@ -44,15 +46,29 @@ export class RememberedSession {
   admit(candidate: RecordedCandidate): RememberedCall {
     const call = new RememberedCall(candidate);
     this.calls.set(call.id, call);
+    this.#undecided++;
     return call;
+  }
+
+  /** The next record of one of its calls. */
+  takeOf(call: RememberedCall, record: JournalRecord): void {
+    this.pass(record);
+    const wasUndecided = call.isUndecided;
+    call.take(record);
+    if (wasUndecided && !call.isUndecided) this.#undecided--;
   }
 
   get state(): string {
     return this.#state;
   }
 
-  get hasEnded(): boolean {
+  get isClosed(): boolean {
     return this.#state === 'closed';
+  }
+
+  /** Whether it is closed, and the outcomes of its calls are recorded: they stand behind its own record, and may have been cut off. */
+  get hasEnded(): boolean {
+    return this.isClosed && this.#undecided === 0;
   }
 
   get reason(): EndReason | undefined {
