@@ -21,6 +21,8 @@ export interface BenchOptions {
   readonly maxFindings: number;
   readonly replays: boolean;
   readonly keepsState: boolean;
+  /** How many sessions are kept that have ended, and of which something may still come; and how many conversations that wait for another request. */
+  readonly maxLingering?: number;
   readonly onSessionGone?: (id: string, session: SessionCase) => void;
   readonly onConversationGone?: (id: string, conversation: ConversationCase) => void;
 }
@@ -34,10 +36,12 @@ export class Bench {
   #records = 0;
   #unjudged = 0;
 
-  constructor({ maxFindings, replays, keepsState, onSessionGone, onConversationGone }: BenchOptions) {
+  constructor(options: BenchOptions) {
+    const { maxFindings, replays, keepsState, maxLingering = 10_000 } = options;
     this.findings = new Findings(maxFindings);
-    this.sessions = new Sessions(this.findings, replays, onSessionGone);
-    this.conversations = new Conversations(this.findings, { replays, keepsState }, onConversationGone);
+    this.sessions = new Sessions(this.findings, replays, maxLingering, options.onSessionGone);
+    const wants = { replays, keepsState, maxLingering };
+    this.conversations = new Conversations(this.findings, wants, options.onConversationGone);
     this.#reader = new GroupReader(({ record, what }) => this.findings.add('structure', record, what));
   }
 

@@ -11,6 +11,7 @@ export interface ConversationWants {
   readonly replays: boolean;
   /** What their inputs come to, where they were kept. */
   readonly keepsState: boolean;
+  readonly maxLingering: number;
 }
 
 export class Conversations {
@@ -25,7 +26,7 @@ export class Conversations {
   constructor(findings: Findings, wants: ConversationWants, gone?: (id: string, one: ConversationCase) => void) {
     this.#findings = findings;
     this.#wants = wants;
-    this.lives = new Lives(gone);
+    this.lives = new Lives(wants.maxLingering, gone);
   }
 
   /** Takes a group; gives whether it is of a conversation that is known, or that begins. */

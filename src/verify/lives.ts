@@ -3,18 +3,17 @@
  * ended and of which something may still come.
  */
 
-/** How many of the second kind are kept; the oldest go. */
-const mostLingering = 10_000;
-
 export class Lives<Case> {
   readonly #live = new Map<string, Case>();
   readonly #lingering = new Map<string, Case>();
+  readonly #most: number;
   readonly #gone: ((id: string, one: Case) => void) | undefined;
   /** Whether one was let go of which something may still have come. */
   hasForgotten = false;
 
-  /** `gone`: is told of each that is let go. */
-  constructor(gone?: (id: string, one: Case) => void) {
+  /** `most`: how many of the second kind are kept; the oldest go. `gone`: is told of each that is let go. */
+  constructor(most: number, gone?: (id: string, one: Case) => void) {
+    this.#most = most;
     this.#gone = gone;
   }
 
@@ -53,7 +52,7 @@ export class Lives<Case> {
   linger(id: string, one: Case): boolean {
     if (!this.#live.delete(id)) return false;
     this.#lingering.set(id, one);
-    if (this.#lingering.size > mostLingering) this.#forgetOldest();
+    if (this.#lingering.size > this.#most) this.#forgetOldest();
     return true;
   }
 

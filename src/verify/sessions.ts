@@ -16,10 +16,15 @@ export class Sessions {
   unfinishedCalls = 0;
 
   /** `gone`: is told of each session that is let go. */
-  constructor(findings: Findings, replays: boolean, gone?: (id: string, session: SessionCase) => void) {
+  constructor(
+    findings: Findings,
+    replays: boolean,
+    maxLingering: number,
+    gone?: (id: string, session: SessionCase) => void,
+  ) {
     this.#findings = findings;
     this.#replays = replays;
-    this.lives = new Lives(gone);
+    this.lives = new Lives(maxLingering, gone);
   }
 
   /** Takes a group; gives whether it is of a session that is known, or that begins. */

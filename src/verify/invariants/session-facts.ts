@@ -128,7 +128,7 @@ export class SessionFacts {
 
   /** Whether nothing can happen to it or its calls any more but refusals. */
   get isOver(): boolean {
-    return this.state === closed && this.running === 0 && !this.isConnectPending && !this.isRecovered;
+    return this.state === closed && this.#live.size === 0 && !this.isConnectPending && !this.isRecovered;
   }
 
   /** What is known of a call; 0 for one that there is not. */
