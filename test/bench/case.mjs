@@ -19,6 +19,10 @@ const works = {
     const { verifyJournal } = await import('./loads/verify.mjs');
     return (_, options) => verifyJournal(/** @type {Parameters<typeof verifyJournal>[0]} */ (options));
   },
+  explore: async () => {
+    const { exploreSession } = await import('./loads/explore.mjs');
+    return (_, options) => exploreSession(/** @type {Parameters<typeof exploreSession>[0]} */ (options));
+  },
   'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {

@@ -278,4 +278,18 @@ export const rows = [
       { what: 'heap at 500 k ÷ at 10 k', value: 'heap at 500 k records', of: 'heap at 10 k records', atMost: 1.5 },
     ],
   },
+  {
+    name: 'P13',
+    what: 'explore: a session and its calls, every step judged, each state expanded once',
+    cases: {
+      '3 calls, 200 k states': own('explore', { calls: 3, states: 200_000 }),
+      '3 calls, 50 k states': own('explore', { calls: 3, states: 50_000 }),
+      '3 calls, durable, 200 k states': own('explore', { calls: 3, states: 200_000, durable: true }),
+    },
+    goals: [
+      { what: 'transitions, /CPU-s', value: '3 calls, 200 k states', atLeast: 50_000 },
+      { what: 'rate at 200 k states ÷ at 50 k', value: '3 calls, 200 k states', of: '3 calls, 50 k states' },
+      { what: 'intents made durable: transitions, /CPU-s', value: '3 calls, durable, 200 k states' },
+    ],
+  },
 ];
