@@ -5,7 +5,7 @@ import { type ResponseEvent, ResponseEventSchema } from '../../../proto/index.js
 import type { PayloadPolicy, RecordedFold } from '../../contract/journal.js';
 import type { Received } from '../../conversation/input.js';
 import { eventOf } from '../../conversation/received-event.js';
-import { digestOf } from '../../journal/index.js';
+import { payloadUnder } from '../../journal/index.js';
 import { redacted } from './redaction.js';
 
 type Kept = Pick<RecordedFold, 'input' | 'digest' | 'message'>;
@@ -23,10 +23,10 @@ export function keptOf(received: Received, policy: PayloadPolicy): Kept {
   if (event === undefined) {
     const { end, message } = received as Extract<Received, { readonly type: 'end' }>;
     if (message === '' || end === 'bad_frame') return nothing;
-    return policy === 'keep' ? { message } : { digest: digestOf(utf8.encode(message)) };
+    return policy === 'keep' ? { message } : payloadUnder(policy, utf8.encode(message));
   }
   const bytes = toBinary(ResponseEventSchema, redacted(ResponseEventSchema, event));
-  return policy === 'keep' ? { input: bytes } : { digest: digestOf(bytes) };
+  return policy === 'keep' ? { input: bytes } : payloadUnder(policy, bytes);
 }
 
 /** Events as a life begins with them. */
