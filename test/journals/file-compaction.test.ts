@@ -111,6 +111,29 @@ test('readers that are under way read on, and what is appended and flushed meanw
   expect(await collect(readJournalFile(path))).toEqual(stays);
 });
 
+test('a flush does not wait for it: what is written to the old file meanwhile is in the new one', async () => {
+  await (await fileJournal(path)).close();
+  const gate = new Gate();
+  const disk = diskWith((operation, file) =>
+    operation === 'write' && file.endsWith('.making') ? gate.pass() : undefined,
+  );
+  const journal = await openFileJournal(path, {}, disk);
+  const all = fill(journal, 60);
+  gate.shut();
+  const compaction = journal.compact();
+  await journal.flush();
+  const more = next(all, 10);
+  for (const record of more) {
+    journal.append(record);
+    await journal.flush();
+  }
+  expect(await collect(readJournalFile(path))).toEqual([...all, ...more]);
+  gate.open();
+  await compaction;
+  expect(await recordsOf(journal)).toEqual([...staying(all), ...more]);
+  await journal.close();
+});
+
 test('two at once are one after the other', async () => {
   const journal = await fileJournal(path);
   const all = fill(journal);

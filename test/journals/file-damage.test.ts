@@ -27,10 +27,13 @@ async function write(count: number): Promise<number[]> {
   const journal = await fileJournal(path);
   for (let n = 1; n <= count; n++) journal.append(entry(n));
   await journal.close();
-  const bytes = await readFile(path);
+  return framesOf(await readFile(path));
+}
+
+function framesOf(bytes: Buffer): number[] {
   const starts: number[] = [];
   let at = 8;
-  for (; at < bytes.length; at += 8 + bytes.readUInt32LE(at)) starts.push(at);
+  for (; at + 8 <= bytes.length; at += 8 + bytes.readUInt32LE(at)) starts.push(at);
   return [...starts, at];
 }
 
@@ -58,6 +61,9 @@ async function expectTorn(sound: number): Promise<void> {
   expect(journal.append(entry(sound + 1))).toBe(sound + 1);
   await journal.close();
   expect(await readAll()).toEqual({ records: first(sound + 1) });
+  // nothing of what was torn is left
+  const bytes = await readFile(path);
+  expect(framesOf(bytes).at(-1)).toBe(bytes.length);
 }
 
 /** What is sound is read, then the error comes; no writer opens it, and nobody touches it. */
@@ -109,6 +115,15 @@ describe('a torn tail', () => {
     await expectTorn(0);
     await truncate(path, 8);
     await expectTorn(0);
+  });
+
+  test('that is longer than what is written next', async () => {
+    await write(1);
+    const journal = await fileJournal(path, { payloads: 'keep' });
+    journal.append({ ...entry(2), did: [{ effect: 'publish', payload: new Uint8Array(9_000).fill(7) }] });
+    await journal.close();
+    await truncate(path, (await readFile(path)).length - 1);
+    await expectTorn(1);
   });
 
   test('a length that is longer than any, with nothing sound behind it', async () => {
