@@ -53,7 +53,7 @@ export class GroupReader {
       return undefined;
     }
     if (cause !== 0) this.#misplaced({ record, what: misplacedCause(record, first, this.#owner) });
-    const before = this.#group(record.event === 'recovered');
+    const before = this.#group(comesAfterACrash(record));
     this.#records = [record];
     this.#kind = kindOf(record);
     this.#owner = ownerOf(record, this.#kind);
@@ -71,6 +71,12 @@ export class GroupReader {
     if (this.#records.length === 0) return undefined;
     return { kind: this.#kind, owner: this.#owner, records: this.#records, isCutOff };
   }
+}
+
+/** Whether the process that wrote what stands before is gone: a recovery has looked at it, or a conversation goes on from it. */
+function comesAfterACrash({ event, kind, did }: JournalRecord): boolean {
+  if (event === 'recovered') return true;
+  return kind === 'conversation' && event === '' && did.some(({ effect }) => effect === 'restore');
 }
 
 function misplacedCause({ seq, cause, actor }: JournalRecord, first: JournalRecord | undefined, owner: string): string {
