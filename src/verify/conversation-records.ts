@@ -36,5 +36,6 @@ export function startIn({ to, did }: JournalRecord): ConversationStart {
     version: numbers.get('restore') ?? 1,
     lastVersion: numbers.get('lastVersion') ?? 1,
     lastTransaction: numbers.get('lastTransaction') ?? 0,
+    versionsFollow: true,
   };
 }

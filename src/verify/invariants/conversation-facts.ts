@@ -44,7 +44,11 @@ export class ConversationFacts {
   /** Those that may run, in order. */
   released: readonly string[] = [];
 
-  constructor({ phase, version, lastVersion, lastTransaction }: ConversationStart) {
+  /** Whether a new version is the one after the last that was given, as in a journal: one that is missing shows. */
+  readonly versionsFollow: boolean;
+
+  constructor({ phase, version, lastVersion, lastTransaction, versionsFollow = false }: ConversationStart) {
+    this.versionsFollow = versionsFollow;
     this.version = version;
     this.lastVersion = Math.max(version, lastVersion);
     this.lastTransaction = lastTransaction;
@@ -77,8 +81,8 @@ export class ConversationFacts {
   }
 
   clone(): ConversationFacts {
-    const { version, lastVersion, lastTransaction } = this;
-    const copy = new ConversationFacts({ phase: '', version, lastVersion, lastTransaction });
+    const { version, lastVersion, lastTransaction, versionsFollow } = this;
+    const copy = new ConversationFacts({ phase: '', version, lastVersion, lastTransaction, versionsFollow });
     copy.levels = this.levels;
     copy.held = this.held;
     copy.released = this.released;

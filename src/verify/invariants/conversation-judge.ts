@@ -11,6 +11,7 @@ import { type Breach, Breaches, type Stated } from './breach.js';
 import { ConversationFacts } from './conversation-facts.js';
 import type { ConversationGroup, ConversationStart, ConversationStep } from './conversation-steps.js';
 import { C7, endEffects, takeEffect } from './outbox.js';
+import { checkActs } from './recorded-acts.js';
 import { C4, C8, takeRequest } from './requests.js';
 import type { Act } from './steps.js';
 import { C1, C2, C3, takeTransaction, takeVersion } from './transactions.js';
@@ -87,6 +88,7 @@ class Turn {
     const own = this.#own;
     const facts = this.#facts;
     breaches.step = this.#place;
+    checkActs(own, facts, breaches);
     for (const act of own.did) {
       const stood = facts.version;
       this.#moveBy(act);

@@ -29,4 +29,6 @@ export interface ConversationStart {
   readonly version: number;
   readonly lastVersion: number;
   readonly lastTransaction: number;
+  /** Whether versions are given one after the other, as a journal does. Default `false`. */
+  readonly versionsFollow?: boolean;
 }

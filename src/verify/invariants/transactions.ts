@@ -88,6 +88,9 @@ export function takeVersion(facts: ConversationFacts, act: Act, stood: number, b
   } else if (version <= facts.lastVersion) {
     const what = `version ${stood} becomes version ${version}, which was there before, and no transaction is rolled back`;
     breaches.add('C2', `${detail || effect}: ${what}`);
+  } else if (facts.versionsFollow && version !== facts.lastVersion + 1) {
+    const what = `version ${version} follows version ${facts.lastVersion}, the last one that was given`;
+    breaches.add('structure', `${detail || effect}: ${what}; what came between is not recorded`);
   }
   moveTo(facts, version);
 }

@@ -8,6 +8,7 @@
  *     to is given where they do what they did.
  */
 import {
+  type Effect,
   type ResponseStreamEventType,
   type ResponseStreamSnapshot,
   responseStreamEvents,
@@ -37,6 +38,20 @@ const askedOfStream: ReadonlySet<string> = new Set([
   'recordFinish',
   'closeTransactions',
   'endRequest',
+]);
+/** What the machines of streams and transactions tell of, and no action does. */
+const notesOfMachines: ReadonlySet<string> = new Set([
+  'actions_before_init',
+  'unexpected_init',
+  'after_finished',
+  'unknown_event',
+  'bad_frame',
+  'nested_begin',
+  'commit_without_begin',
+  'rollback_without_begin',
+  'doomed_commit',
+  'unclosed_transaction',
+  'split_in_transaction',
 ]);
 /** What a host's own code is about; no machine knows of it. */
 const ofTheHost: ReadonlySet<string> = new Set(['holdEffect', 'releaseEffect', 'dropEffect', 'runEffect']);
@@ -110,17 +125,29 @@ export class ConversationReplay {
     if (own.event === 'effect') return undefined;
     const stream = foldedIn(own)?.stream ?? 0;
     // what a strict stream fails of has moved it nowhere
-    const parted = isHalted && own.event !== 'halted' ? undefined : this.#stepStream(own, stream);
-    return parted ?? this.#compareLevels(own, transactions, this.#levels.take(own.did, stream), isCutOff);
+    const isUndone = isHalted && own.event !== 'halted';
+    const before = this.#stream(stream, own.from);
+    const { snapshot, effects } = responseStreamStepper.step(before, own.event as ResponseStreamEventType);
+    const parted = isUndone ? undefined : this.#stepStream(own, stream, snapshot, effects);
+    if (parted !== undefined) return parted;
+    const moves = this.#levels.take(own.did, stream);
+    return (
+      this.#compareLevels(own, transactions, moves, isCutOff) ??
+      (isUndone ? undefined : this.#compareNotes(own, effects))
+    );
   }
 
-  #stepStream(own: JournalRecord, stream: number): Divergence | undefined {
+  #stepStream(
+    own: JournalRecord,
+    stream: number,
+    snapshot: ResponseStreamSnapshot,
+    effects: readonly Effect[],
+  ): Divergence | undefined {
     const { event, from, to, did } = own;
     if (!isStreamEvent.has(event)) {
       return { record: own, what: `the machine of a response stream has no event ${JSON.stringify(event)}` };
     }
     const before = this.#stream(stream, from);
-    const { snapshot, effects } = responseStreamStepper.step(before, event as ResponseStreamEventType);
     // one that has ended says in its next record where it stands
     if (stream === 0 || snapshot.value === 'streaming' || snapshot.value === 'awaiting_init') {
       this.#streams.set(stream, snapshot);
@@ -135,9 +162,28 @@ export class ConversationReplay {
       moveInWords('the stream', event, before.value, snapshot.value, made),
       moveInWords('the stream', event, from, to, recorded),
     ];
-    return machines === record
-      ? undefined
-      : { record: own, what: `by the machines ${machines}; the record says that ${record}` };
+    if (machines !== record)
+      return { record: own, what: `by the machines ${machines}; the record says that ${record}` };
+    const acts = did.find(({ effect }) => effect === 'apply' || effect === 'fail');
+    if (acts === undefined || effects.some(({ type }) => type === 'applyActions')) return undefined;
+    return {
+      record: own,
+      what: `the machines apply nothing at ${event}, and the record says ${inWords(acts.effect, acts.detail)}`,
+    };
+  }
+
+  /** What the machines tell of themselves; actions have more to tell. */
+  #compareNotes(own: JournalRecord, effects: readonly Effect[]): Divergence | undefined {
+    const ofStream = effects.flatMap(({ type, params }) => {
+      return type === 'report' ? (params as { readonly note: string }).note : [];
+    });
+    const expected = [...ofStream, ...this.#levels.notes].join(', ');
+    const found = own.did.flatMap(({ effect, detail = '' }) => {
+      return effect === 'report' && notesOfMachines.has(detail) ? detail : [];
+    });
+    if (found.join(', ') === expected) return undefined;
+    const says = found.join(', ') || 'nothing';
+    return { record: own, what: `the machines tell of ${expected || 'nothing'}, and the record of ${says}` };
   }
 
   #compareLevels(

@@ -43,13 +43,20 @@ export class LevelReplay {
     return transactionStateOf(this.#snapshots);
   }
 
+  /** What the levels told of in the last step, in order. */
+  notes: readonly string[] = [];
+
   /** What follows for the transactions from what a conversation did in a step of this stream. */
   take(did: readonly RecordedEffect[], stream: number): readonly LevelMove[] {
     const moves: LevelMove[] = [];
+    const notes: string[] = [];
     for (const { effect, detail = '' } of did) {
       const stepped = this.#stepped(effect, detail, stream);
-      if (stepped !== undefined) this.#move(stepped, moves);
+      if (stepped === undefined) continue;
+      for (const asked of stepped.asked) if (asked.type === 'report') notes.push(asked.note);
+      this.#move(stepped, moves);
     }
+    this.notes = notes;
     return moves;
   }
 
@@ -58,9 +65,10 @@ export class LevelReplay {
   }
 
   #stepped(effect: string, detail: string, stream: number): LevelsStepped | undefined {
-    // another stream has a transaction open, and its own things to say of it
-    if (this.#levels.length > 0 && this.#owner !== stream) return undefined;
-    const levels = this.#snapshots;
+    // another stream has a transaction open: to this one there is none
+    const isOthers = this.#levels.length > 0 && this.#owner !== stream;
+    if (isOthers && !(effect === 'apply' && isClosing(detail))) return undefined;
+    const levels = isOthers ? [] : this.#snapshots;
     switch (effect) {
       case 'fail':
         return detail === 'nested_begin' ? beginTransaction(levels, this.#rules) : failAction(levels, this.#rules);
@@ -103,6 +111,10 @@ export class LevelReplay {
       moves.push({ transaction: moving.transaction, event: type, from, to, did });
     }
   }
+}
+
+function isClosing(action: string): boolean {
+  return action === 'commitTransaction' || action === 'rollbackTransaction';
 }
 
 function nameOf({ value }: TransactionSnapshot): string {
