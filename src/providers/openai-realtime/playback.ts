@@ -91,7 +91,7 @@ export class Playback {
       // what the host has just said is exact; what it said before has moved on since
       let heard = playedMs !== undefined && index === 0 ? run.playedMs : this.#position(run);
       for (const { itemId, contentIndex, ms } of run.items) {
-        if (heard < ms) truncations.push({ itemId, contentIndex, audioEndMs: Math.max(0, Math.floor(heard)) });
+        if (heard < ms) truncations.push({ itemId, contentIndex, audioEndMs: Math.floor(heard) });
         heard = Math.max(0, heard - ms);
       }
     }

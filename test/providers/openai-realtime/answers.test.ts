@@ -55,6 +55,19 @@ describe('a result', () => {
     expect(words(await settled(pair)).filter((word) => word.startsWith('error'))).toEqual([]);
   });
 
+  it('that is refused before the response is done asks for no other', async () => {
+    const pair = await connected({ fake: { pace: 'stepwise', reply: () => calls(1) } });
+    await say(pair.session);
+    await arrived(pair.far, 'response.create');
+    pair.far.stepPast('response.output_item.done');
+    await pair.log.untilType('tool_call');
+    refuseNext(pair.far, 'conversation.item.create', 'invalid_value', 'No.');
+    await expect(pair.session.sendToolResult('call_1', 'x')).rejects.toThrow(ResultRefusedError);
+    pair.far.finish();
+    await settled(pair);
+    expect(pair.far.of('response.create')).toHaveLength(1);
+  });
+
   it('that is not answered is unknown after the time for it, and never before', async () => {
     const clock = new VirtualClock();
     const pair = await called({

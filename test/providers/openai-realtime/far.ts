@@ -125,11 +125,17 @@ export function turnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits until everything that the fake has sent was read: a marker comes behind it, as an `error` event. The events without markers. */
-export async function settled({ far, log }: Pair): Promise<BidiEvent[]> {
+/**
+ * Waits until everything that the fake has sent was read, a marker comes behind it as an `error` event; and until everything
+ * that the driver has sent for it has arrived, a piece of silence comes behind that. The events without markers.
+ */
+export async function settled({ far, log, session }: Pair): Promise<BidiEvent[]> {
   const message = `marker ${++markers}`;
   far.error({ code: null, message });
   await log.until((events) => events.some((event) => event.type === 'error' && event.message === message));
+  const count = far.of('input_audio_buffer.append').length;
+  await session.send({ type: 'audio', data: 'AAAAAAAA', mediaType: 'audio/pcm' });
+  await arrived(far, 'input_audio_buffer.append', count + 1);
   return log.events.filter((event) => !(event.type === 'error' && event.message.startsWith('marker ')));
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonRecord } from '../../../src/contract/wire-reading.js';
 import { pcm } from '../../../src/testing/loopback/openai/index.js';
 import { VirtualClock } from '../../../src/testing/virtual-clock.js';
 import { words } from '../steps.js';
@@ -142,6 +143,56 @@ describe('the user speaks when all was said and not all was heard', () => {
     expect(truncations(pair)).toEqual([]);
   });
 
+  it('in the second stretch: what the player says is of that one', async () => {
+    const pair = await speaking({ fake: { pace: 'burst', reply: () => ({ text: 'a b c d', audioMs: 1000 }) } });
+    for (let turn = 1; turn <= 2; turn++) {
+      await say(pair.session);
+      await pair.log.untilType('turn_complete', turn);
+    }
+    await pair.session.played?.({ ms: 900 });
+    await pair.session.played?.({ ms: 100 });
+    pair.far.speechStarts();
+    await pair.log.untilType('interrupted');
+    await settled(pair);
+    // The items of the model are the second and the fourth of the conversation.
+    expect(truncations(pair)).toEqual([['item_2', 100]]);
+  });
+
+  it('with `interruptResponse: false` it is nothing', async () => {
+    const pair = await speaking({
+      fake: { pace: 'burst', reply: () => ({ text: 'a b c d', audioMs: 1000 }) },
+      driver: { turnDetection: { type: 'server_vad', interruptResponse: false } },
+    });
+    await say(pair.session);
+    await pair.log.untilType('turn_complete');
+    pair.far.speechStarts();
+    expect(words(await settled(pair))).not.toContain('interrupted');
+  });
+
+  it('between a call and its answer: the turn is over, and has no second terminal', async () => {
+    const pair = await speaking({
+      fake: {
+        pace: 'burst',
+        reply: ({ index }) => (index === 0 ? { text: 'a', audioMs: 1000, ...calls(1) } : { text: 'b' }),
+      },
+      driver: { turnDetection: { type: 'server_vad', createResponse: false } },
+    });
+    const { far, session, log } = pair;
+    await say(session);
+    await log.untilType('tool_call');
+    await settled(pair);
+    far.speechStarts();
+    await log.untilType('interrupted');
+    far.speechStops();
+    await settled(pair);
+    far.intercept = (message) => message.type === 'response.create' && far.of('response.create').length === 2;
+    await say(session, 'one');
+    // The first request is still on its way: nothing is said that could be interrupted.
+    await say(session, 'two');
+    await arrived(far, 'conversation.item.create', 3);
+    expect(words(await settled(pair)).filter((word) => word === 'interrupted')).toHaveLength(1);
+  });
+
   it('xai: there is no truncation', async () => {
     const pair = await speaking({
       fake: { dialect: 'xai', pace: 'burst', reply: () => ({ text: 'a b c d', audioMs: 1000 }) },
@@ -206,6 +257,65 @@ describe('the host interrupts', () => {
     const events = spoken(words(await settled(pair)));
     expect(events.filter((word) => word === 'interrupted' || word === 'turn_complete')).toEqual(['interrupted']);
     expect(events.some((word) => word.startsWith('error'))).toBe(false);
+  });
+
+  it('twice: one cancel', async () => {
+    const pair = await speaking();
+    await say(pair.session);
+    await arrived(pair.far, 'response.create');
+    pair.far.step(6);
+    await pair.log.untilType('text');
+    pair.far.intercept = (message) => message.type === 'response.cancel';
+    await pair.session.interrupt?.({});
+    await pair.session.interrupt?.({});
+    await settled(pair);
+    pair.far.finish();
+    await settled(pair);
+    expect(pair.far.of('response.cancel')).toHaveLength(1);
+  });
+
+  it('a request that is refused because the service has begun one: it is not made again', async () => {
+    const pair = await speaking();
+    let held: string | undefined;
+    pair.far.intercept = (message) => {
+      if (message.type !== 'response.create') return false;
+      held = String(message.event_id);
+      return true;
+    };
+    await say(pair.session);
+    await arrived(pair.far, 'response.create');
+    await pair.session.interrupt?.({});
+    pair.far.error({ code: 'conversation_already_has_active_response', message: 'busy' }, held);
+    await settled(pair);
+    await pair.clock.advance(10_000, async () => {});
+    await settled(pair);
+    expect(pair.far.of('response.create')).toHaveLength(1);
+  });
+
+  it('a response of the service, and ours that is on its way behind it: neither is heard', async () => {
+    const pair = await speaking();
+    const { far, session, log } = pair;
+    // The first round shows that the service gives metadata back.
+    await say(session);
+    await arrived(far, 'response.create');
+    far.finish();
+    await log.untilType('turn_complete');
+    const held: JsonRecord[] = [];
+    far.intercept = (message) => message.type === 'response.create' && held.push(message) > 0;
+    await say(session);
+    await arrived(far, 'response.create', 2);
+    far.intercept = undefined;
+    far.respond();
+    far.step(6);
+    await log.untilType('text', 5);
+    const before = (await settled(pair)).length;
+    await session.interrupt?.({});
+    await arrived(far, 'response.cancel');
+    far.respond('client', held[0]);
+    far.step(8);
+    await arrived(far, 'response.cancel', 2);
+    const rest = spoken(words((await settled(pair)).slice(before)));
+    expect(rest).toEqual(['interrupted']);
   });
 
   it('between a call and its answer: the turn ends, and the result that comes later makes nobody speak', async () => {

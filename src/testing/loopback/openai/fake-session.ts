@@ -125,9 +125,9 @@ export class OpenAiFakeSession {
     this.#heard(this.#ear.stops(), transcript);
   }
 
-  /** The service answers of its own accord, as it does when speech has ended. */
-  respond(by: 'client' | 'speech' = 'speech'): void {
-    this.#begin({}, by, undefined);
+  /** The service answers of its own accord, as it does when speech has ended; or as `message` asks, a `response.create` that was held back. */
+  respond(by: 'client' | 'speech' = 'speech', message: JsonRecord = {}): void {
+    this.#begin(recordIn(message, 'response') ?? {}, by, undefined);
   }
 
   /** Sends any frame. */
