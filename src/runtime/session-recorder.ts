@@ -115,7 +115,7 @@ export class SessionRecorder {
     const moves = this.log.take(occurrence, session, asked);
     let cause = 0;
     for (const { call, transition, did: asked } of moves) {
-      const did = this.#recorded(asked, payload, unreadAudio);
+      const did = this.#didOf(transition, asked, payload, unreadAudio);
       if (cause > 0) this.#append(call, transition, did, cause);
       else {
         const data = this.#dataOf(occurrence, transition.event, call, room, unreadAudio, payload);
@@ -231,7 +231,7 @@ export class SessionRecorder {
     return passed;
   }
 
-  /** What a life did that was the only one to move. Lives that take a transition do the same, mostly: one list for all. */
+  /** What a life did. Lives that take a transition do the same, mostly: one list for all. */
   #didOf(
     transition: Transition,
     asked: readonly Asked<Call>[],
@@ -241,7 +241,8 @@ export class SessionRecorder {
     const known = done.get(transition);
     if (known !== undefined && isSame(known, asked)) return known;
     const did = this.#recorded(asked, payload, unreadAudio);
-    if (!speaks.has(transition.event) && !asked.some(({ type }) => varies.has(type))) done.set(transition, did);
+    if (!speaks.has(transition.event) && !asked.some(({ type }) => varies.has(type)))
+      done.set(transition, Object.freeze(did));
     return did;
   }
 

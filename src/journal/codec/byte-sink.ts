@@ -128,6 +128,13 @@ export class ByteSink {
     this.length += bytes.length;
   }
 
+  /** Fields that were written elsewhere, as they are. */
+  copy(fields: Uint8Array): void {
+    this.reserve(fields.length);
+    this.bytes.set(fields, this.length);
+    this.length += fields.length;
+  }
+
   /** Begins a message within the message. What it gives is handed to {@link end}, when the fields of it are written. */
   begin(tag: number): number {
     this.reserve(2);

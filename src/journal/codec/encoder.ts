@@ -8,6 +8,9 @@
  * E1. The generated code reads what is written here to the same record, field
  *     by field, and would write the same bytes.
  * E2. A record that cannot be written leaves nothing of itself in the sink.
+ * E3. What was done by a transition that many lives take is written once, and
+ *     copied after that: where the list of it is frozen, and so the same for all
+ *     of them and for ever.
  */
 import type {
   ConversationBegan,
@@ -47,19 +50,63 @@ export function writeRecord(sink: ByteSink, seq: number, entry: JournalEntry): v
     sink.uint64(recordTags.seq, seq);
     sink.double(recordTags.at, entry.at);
     sink.text(recordTags.actor, entry.actor);
-    sink.uint32(recordTags.kind, numberOfKind[entry.kind]);
-    sink.text(recordTags.event, entry.event);
-    sink.text(recordTags.from, entry.from);
-    sink.text(recordTags.to, entry.to);
+    const known = writtenBefore(entry);
+    if (known === undefined) writeTransition(sink, entry);
+    else sink.copy(known.transition);
     sink.uint64(recordTags.cause, entry.cause);
-    const { did } = entry;
-    for (let i = 0; i < did.length; i++) writeEffect(sink, did[i] as RecordedEffect);
+    if (known === undefined) writeEffects(sink, entry.did);
+    else sink.copy(known.did);
     if (entry.passed !== undefined) writePassed(sink, entry.passed);
     if (entry.data !== undefined) writeData(sink, entry.data);
   } catch (thrown) {
     sink.length = start;
     throw thrown;
   }
+}
+
+/** The bytes of a transition, and of what was done by it. */
+interface Written {
+  readonly entry: Pick<JournalEntry, 'kind' | 'event' | 'from' | 'to'>;
+  readonly transition: Uint8Array;
+  readonly did: Uint8Array;
+}
+
+const written = new WeakMap<readonly RecordedEffect[], Written>();
+
+/** What is known of an entry that was done by a transition taken before. */
+function writtenBefore({ kind, event, from, to, did }: JournalEntry): Written | undefined {
+  if (did.length === 0) return undefined;
+  let known = written.get(did);
+  if (known === undefined) {
+    if (!Object.isFrozen(did) || !did.every((effect) => Object.isFrozen(effect))) return undefined;
+    const entry = { kind, event, from, to };
+    known = {
+      entry,
+      transition: bytesOf((sink) => writeTransition(sink, entry)),
+      did: bytesOf((sink) => writeEffects(sink, did)),
+    };
+    written.set(did, known);
+  }
+  const { entry } = known;
+  const isSame = entry.event === event && entry.from === from && entry.to === to && entry.kind === kind;
+  return isSame ? known : undefined;
+}
+
+function bytesOf(write: (sink: ByteSink) => void): Uint8Array {
+  const sink = new ByteSink(64);
+  write(sink);
+  return sink.written.slice();
+}
+
+function writeTransition(sink: ByteSink, { kind, event, from, to }: Written['entry']): void {
+  sink.uint32(recordTags.kind, numberOfKind[kind]);
+  sink.text(recordTags.event, event);
+  sink.text(recordTags.from, from);
+  sink.text(recordTags.to, to);
+}
+
+function writeEffects(sink: ByteSink, did: readonly RecordedEffect[]): void {
+  for (let at = 0; at < did.length; at++) writeEffect(sink, did[at] as RecordedEffect);
 }
 
 /**
