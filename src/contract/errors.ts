@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'call_not_waiting'
   | 'call_timeout'
   | 'call_withdrawn'
+  | 'conformance'
   | 'connect_aborted'
   | 'connect_failed'
   | 'connect_timeout'
@@ -434,5 +435,17 @@ export class SocketFullError extends CommitpointError {
     readonly limit: number,
   ) {
     super(`socket full: ${waitingBytes} bytes wait to be sent, where at most ${limit} may`);
+  }
+}
+
+/** A driver does not do what the contract promises, or a gap that was listed for it is none any more. `caseName` says which promise. */
+export class ConformanceError extends CommitpointError {
+  readonly code = 'conformance';
+  constructor(
+    readonly caseName: string,
+    readonly problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${caseName}: ${problem}`, options);
   }
 }

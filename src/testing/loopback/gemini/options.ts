@@ -22,6 +22,8 @@ export interface GeminiFarSide {
   readonly noise?: boolean;
   /** How long what was said is taken to play, in milliseconds: `turnComplete` waits for that. Default 0. */
   readonly playbackMs?: number;
+  /** Frames that still come of a turn that is cut, between `interrupted` and the `turnComplete` that it owes. Default: none. */
+  readonly stragglers?: readonly unknown[];
   /** How an interruption takes back the calls that the model waits for: told before it, after it, or not at all. Default `before`. */
   readonly withdrawal?: 'before' | 'after' | 'none';
   /** What an answer to a call that was withdrawn does. Default `ignore`; `refuse` ends the connection with 1008. */

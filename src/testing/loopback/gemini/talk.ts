@@ -122,7 +122,7 @@ export class Talk implements Stage {
   interrupt(): void {
     if (!this.busy) return;
     const { options, clock } = this.#line;
-    const { withdrawal = 'before' } = options;
+    const { withdrawal = 'before', stragglers = [] } = options;
     const half = this.#half;
     this.#generation?.stop();
     this.#generation = undefined;
@@ -134,7 +134,9 @@ export class Talk implements Stage {
     this.#line.send({ serverContent: { interrupted: true } });
     if (withdrawal === 'after') this.#withdraw(open);
     // What was completed at its calls owes nothing more (T4).
-    if (!half) this.#complete();
+    if (half) return;
+    for (const frame of stragglers) this.#line.send(frame);
+    this.#complete();
   }
 
   /** The service takes calls back. */
