@@ -21,6 +21,7 @@ const verify = '^src/verify/';
 const runtime = '^src/runtime/';
 const adapter = '^src/(providers/[^/]+|wire|journals|inspect)/';
 const testing = '^src/testing/';
+const arbitraries = '^src/testing/arbitraries/';
 const cli = '^src/cli/';
 const packages = '(^|/)node_modules/';
 
@@ -143,6 +144,14 @@ export default {
       severity: 'error',
       from: { pathNot: cli },
       to: { path: `${packages}commander/` },
+    },
+    {
+      name: 'fast-check-only-in-arbitraries',
+      comment:
+        'fast-check is an optional peer: whoever does not ask for the arbitraries by their sub-path may not have it.',
+      severity: 'error',
+      from: { pathNot: arbitraries },
+      to: { path: [arbitraries, `${packages}fast-check/`] },
     },
     {
       name: 'only-declared-packages',

@@ -100,11 +100,14 @@ export class Simulator {
     }
   }
 
-  /** Does one step and runs on until nothing more can happen. Gives what is impossible about it, where it is. */
+  /** Does one step and runs on until nothing more can happen. Gives what is impossible about it, where it is; then nothing was done. */
   async step(step: Step): Promise<ImpossibleStep | undefined> {
     this.entries.push({ at: this.clock.now(), step });
     const problem = this.#do(step);
-    if (problem !== undefined) return new ImpossibleStep(problem);
+    if (problem !== undefined) {
+      this.entries.pop();
+      return new ImpossibleStep(problem);
+    }
     if ('clock' in step) await this.clock.advance(step.clock, () => this.settle());
     await this.settle();
     return undefined;

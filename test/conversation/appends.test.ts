@@ -1,7 +1,7 @@
 /** C9 by counting: what an append, a Begin, a Commit and a Rollback copy is the same after ten messages and after a hundred thousand. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createFold, type FoldState } from '../../src/conversation/index.js';
-import { acted } from './random-streams.js';
+import { acted } from '../../src/testing/arbitraries/response-streams/events.js';
 
 const fold = createFold();
 const root = { case: 'createTask', value: { task: { id: 't' } } } as const;

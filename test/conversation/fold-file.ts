@@ -2,8 +2,8 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { type ResponseEvent, ResponseEventSchema } from '../../proto/index.js';
 import type { FoldInput } from '../../src/conversation/index.js';
+import type { Way } from '../../src/testing/arbitraries/index.js';
 import { encodeJsonLine } from '../../src/wire/index.js';
-import type { Way } from './random-streams.js';
 
 /** @param findings what is wrong with it, for its head */
 export function foldFile({ mode, policies }: Way, inputs: readonly FoldInput[], findings: readonly string[]): string {

@@ -14,13 +14,16 @@ import {
   informingCodes,
   toEvents,
 } from '../../src/conversation/index.js';
+import { foldInputs, responseStreams, type Way, ways } from '../../src/testing/arbitraries/index.js';
+import { actionLists } from '../../src/testing/arbitraries/response-streams/actions.js';
+import { acted } from '../../src/testing/arbitraries/response-streams/events.js';
+import { furnished, saying } from '../../src/testing/arbitraries/response-streams/streams.js';
 import { Broken, property, runs } from '../properties/property.js';
 import { cutAt, cuts, type Format, formatNames, formats, reusing } from '../wire/streams.js';
 import { foldFile } from './fold-file.js';
 import { armed, hostileObject, spoil } from './hostile.js';
 import { copyOf } from './model/content.js';
 import { Model } from './model/model.js';
-import { acted, actionLists, eventStreams, furnished, saying, streams, type Way, ways } from './random-streams.js';
 import { isTypedError, lostOrMoved, named, sharingFaults } from './sharing.js';
 import { differences, placeOf, rebuiltOf, shownOf, viewsOf, withoutPlaces } from './shown.js';
 
@@ -29,7 +32,7 @@ interface History {
   readonly inputs: readonly FoldInput[];
 }
 
-const history: fc.Arbitrary<History> = fc.record({ way: ways, inputs: streams() });
+const history: fc.Arbitrary<History> = fc.record({ way: ways, inputs: foldInputs() });
 
 /** Ends a property at the first input with findings. */
 function must(findings: readonly string[], way: Way, inputs: readonly FoldInput[]): void {
@@ -106,7 +109,7 @@ describe('a fold', () => {
 
   property(
     'leaves nothing open, whatever the end (C4)',
-    fc.record({ way: ways, inputs: streams(), end: endings }),
+    fc.record({ way: ways, inputs: foldInputs(), end: endings }),
     ({ way, inputs, end }) => {
       const fold = createFold(way);
       const before = foldOf(way, inputs);
@@ -216,7 +219,7 @@ describe('a transaction', () => {
 
   property(
     'of another stream: nothing that this one does or suffers changes anything (C1, C2)',
-    fc.record({ way: ways, before: saying(), actions: actionLists(), others: streams() }),
+    fc.record({ way: ways, before: saying(), actions: actionLists(), others: foldInputs() }),
     ({ way, before, actions, others }) => {
       const prefix = [...furnished.opening, ...before, begin];
       const base = foldOf(way, prefix);
@@ -242,7 +245,7 @@ describe('a transaction', () => {
 describe('an action', () => {
   property(
     'applies whole or changes nothing, and shares all that it does not name (C3, C9)',
-    fc.record({ way: ways, before: streams(), actions: actionLists() }),
+    fc.record({ way: ways, before: foldInputs(), actions: actionLists() }),
     ({ way, before, actions }) => {
       const fold = createFold(way);
       let state = foldOf(way, before);
@@ -266,7 +269,7 @@ describe('an action', () => {
 describe('a stream', () => {
   for (const format of formatNames) {
     const isPlain = format === 'json';
-    const sent = fc.record({ way: ways, events: eventStreams(isPlain), cuts });
+    const sent = fc.record({ way: ways, events: responseStreams(isPlain), cuts });
     property(
       `folds to the same through ${format}, however its bytes are cut (C5, C6)`,
       sent,
@@ -378,7 +381,7 @@ describe('whoever is hostile', () => {
 
   property(
     'gets a typed error for what is no input, and nothing changes (C12)',
-    fc.record({ way: ways, before: streams(), junk: hostileObject }),
+    fc.record({ way: ways, before: foldInputs(), junk: hostileObject }),
     ({ way, before, junk }) => {
       const fold = createFold(way);
       const state = foldOf(way, before);
@@ -396,7 +399,7 @@ describe('whoever is hostile', () => {
 
   property(
     'makes no list longer than its bound (C12)',
-    fc.record({ way: ways, inputs: streams(), maxDiagnostics: fc.nat(6) }),
+    fc.record({ way: ways, inputs: foldInputs(), maxDiagnostics: fc.nat(6) }),
     ({ way, inputs, maxDiagnostics }) => {
       const all = foldOf(way, inputs).conversation.diagnostics;
       const fold = createFold({ ...way, maxDiagnostics });

@@ -2,7 +2,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import fc from 'fast-check';
-import { joined, unknownFields } from '../proto/random-messages.js';
+import { joined, unknownFields } from '../../src/testing/arbitraries/message-of.js';
 
 interface Piece {
   readonly no: number;

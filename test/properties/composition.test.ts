@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect } from 'vitest';
 import type { Scenario } from '../../src/scenario/scenario.js';
-import * as arbitraries from './arbitraries.js';
+import { scenario } from '../../src/testing/arbitraries/index.js';
 import { Twin, tapSteps } from './coordination-tap.js';
+import { type Ending, ending } from './ending.js';
 import { fileOf, play } from './played.js';
 import { Broken, property } from './property.js';
 
@@ -13,14 +14,14 @@ let onTheFastLane = 0;
 
 interface History {
   readonly scenario: Scenario;
-  readonly ending: arbitraries.Ending;
+  readonly ending: Ending;
   /** Where somebody looks on, actors take steps that they would else be spared. */
   readonly lookedAt: 'not' | 'by an inspector' | 'by a subscriber';
 }
 
 const history: fc.Arbitrary<History> = fc.record({
-  scenario: arbitraries.scenario(),
-  ending: arbitraries.ending,
+  scenario: scenario(),
+  ending: ending,
   lookedAt: fc.constantFrom('not', 'by an inspector', 'by a subscriber'),
 });
 

@@ -8,8 +8,9 @@ import { afterAll, describe, expect, vi } from 'vitest';
 import type { LifecycleEvent } from '../../src/contract/lifecycle.js';
 import type * as FarEvents from '../../src/runtime/far-event.js';
 import type { Scenario, TimelineEntry } from '../../src/scenario/scenario.js';
-import * as arbitraries from './arbitraries.js';
+import { scenario } from '../../src/testing/arbitraries/index.js';
 import { tapSteps } from './coordination-tap.js';
+import { type Ending, ending } from './ending.js';
 import { fileOf, play } from './played.js';
 import { Broken, property } from './property.js';
 
@@ -32,7 +33,7 @@ interface Way {
   readonly stray: readonly string[];
 }
 
-async function go(scenario: Scenario, ending: arbitraries.Ending, isOpen: boolean): Promise<Way> {
+async function go(scenario: Scenario, ending: Ending, isOpen: boolean): Promise<Way> {
   const lifecycle: LifecycleEvent[] = [];
   const release = tapSteps(({ onTheFastLane }) => {
     if (onTheFastLane) past[isOpen ? 'open' : 'closed']++;
@@ -54,7 +55,7 @@ async function go(scenario: Scenario, ending: arbitraries.Ending, isOpen: boolea
 describe('the fast lane', () => {
   property(
     'leaves the trace of the long way',
-    fc.record({ scenario: arbitraries.scenario(), ending: arbitraries.ending }),
+    fc.record({ scenario: scenario(), ending: ending }),
     async ({ scenario, ending }) => {
       const fast = await go(scenario, ending, true);
       const long = await go(scenario, ending, false);

@@ -3,7 +3,7 @@ import { sessionStateOf } from '../../machines/index.js';
 import { printScenario } from '../../src/scenario/print.js';
 import type { Scenario, ScenarioHeader, Step, TimelineEntry, TraceLine } from '../../src/scenario/scenario.js';
 import { Simulator } from '../../src/testing/simulator.js';
-import type { Ending } from './arbitraries.js';
+import type { Ending } from './ending.js';
 import { signalsListenedTo, strayFrom } from './stray.js';
 
 /** What looks on while a scenario is played. */
@@ -44,10 +44,7 @@ export async function play(scenario: Scenario, ending: Ending, onlooker: Onlooke
     const { entries } = simulator;
     const before = entries.length;
     const impossible = await simulator.step(step);
-    if (impossible !== undefined) {
-      entries.splice(before, 1);
-      return false;
-    }
+    if (impossible !== undefined) return false;
     done++;
     const lines = entries.slice(before).flatMap((entry) => ('line' in entry ? [entry.line] : []));
     onlooker.after?.(step, lines, simulator);

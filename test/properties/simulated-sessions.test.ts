@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { describe } from 'vitest';
 import { sessionStateOf } from '../../machines/index.js';
 import type { Scenario, ScenarioHeader, Step, TraceLine } from '../../src/scenario/scenario.js';
+import { scenario } from '../../src/testing/arbitraries/index.js';
 import { violationsOf } from '../../src/testing/check-trace.js';
 import type { Simulator } from '../../src/testing/simulator.js';
-import * as arbitraries from './arbitraries.js';
+import { ending } from './ending.js';
 import { fileOf, type Onlooker, play } from './played.js';
 import { Broken, property } from './property.js';
 import { listenersOf } from './stray.js';
@@ -150,7 +151,7 @@ interface History {
   readonly ending: Parameters<typeof play>[1];
 }
 
-const history: fc.Arbitrary<History> = fc.record({ scenario: arbitraries.scenario(), ending: arbitraries.ending });
+const history: fc.Arbitrary<History> = fc.record({ scenario: scenario(), ending: ending });
 
 describe('a session in virtual time', () => {
   property('breaks no invariant, whatever happens', history, check);

@@ -3,9 +3,9 @@ import { reflect } from '@bufbuild/protobuf/reflect';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileDescriptors } from '../../proto/index.js';
+import { joined, messageOf, unknownFields } from '../../src/testing/arbitraries/message-of.js';
 import { messagesOf } from './descriptor-rows.js';
 import { decodeElsewhere, encodeElsewhere, plainOf, typesElsewhere } from './other-protobuf.js';
-import { joined, messageOf, unknownFields } from './random-messages.js';
 
 const schemas = fileDescriptors.flatMap(messagesOf);
 

@@ -78,9 +78,17 @@ const crossings: Record<string, [file: string, imported: string][]> = {
     ['machines/session/d.ts', 'node:crypto'],
   ],
   'commander-only-in-cli': [['src/runtime/g.ts', 'commander']],
+  'fast-check-only-in-arbitraries': [
+    ['src/testing/f.ts', 'fast-check'],
+    ['src/runtime/k.ts', 'fast-check'],
+    ['machines/session/g.ts', 'fast-check'],
+    ['src/testing/index.ts', './arbitraries/port.js'],
+    ['src/cli/d.ts', '../testing/arbitraries/port.js'],
+  ],
   'only-declared-packages': [
-    ['src/runtime/h.ts', 'fast-check'],
-    ['machines/session/e.ts', 'fast-check'],
+    ['src/runtime/h.ts', 'vitest'],
+    ['machines/session/e.ts', 'vitest'],
+    ['src/testing/arbitraries/a.ts', 'vitest'],
   ],
   'only-what-resolves': [['src/runtime/i.ts', './nowhere.js']],
   'source-stands-alone': [
@@ -117,6 +125,8 @@ const arrows: [file: string, imported: string][] = [
   ['src/inspect/server/a.ts', 'node:http'],
   ['src/testing/a.ts', '../runtime/port.js'],
   ['src/testing/b.ts', '../providers/scripted/port.js'],
+  ['src/testing/arbitraries/b.ts', 'fast-check'],
+  ['src/testing/arbitraries/c.ts', '../port.js'],
   ['src/testing/loopback.ts', 'node:http'],
   ['src/testing/loopback/a.ts', 'node:net'],
   ['src/index.ts', './runtime/port.js'],
@@ -129,7 +139,7 @@ const arrows: [file: string, imported: string][] = [
 const ports = [
   'proto/gen machines/session machines/transaction src/contract src/conversation src/journal src/scenario src/verify src/runtime',
   'src/providers/scripted src/providers/openai-realtime src/providers/gemini-live src/wire src/journals src/inspect',
-  'src/testing src/cli test',
+  'src/testing src/testing/arbitraries src/cli test',
 ]
   .join(' ')
   .split(' ')
@@ -152,11 +162,12 @@ async function check(imports: [file: string, imported: string][], how = 'import'
     'package.json',
     JSON.stringify({
       dependencies: { '@bufbuild/protobuf': '1.0.0', commander: '1.0.0' },
-      peerDependencies: { rxjs: '1.0.0', xstate: '1.0.0' },
-      devDependencies: { 'fast-check': '1.0.0', rxjs: '1.0.0', xstate: '1.0.0' },
+      peerDependencies: { 'fast-check': '1.0.0', rxjs: '1.0.0', xstate: '1.0.0' },
+      peerDependenciesMeta: { 'fast-check': { optional: true } },
+      devDependencies: { 'fast-check': '1.0.0', rxjs: '1.0.0', vitest: '1.0.0', xstate: '1.0.0' },
     }),
   );
-  for (const name of ['@bufbuild/protobuf', 'commander', 'fast-check', 'rxjs', 'xstate']) {
+  for (const name of ['@bufbuild/protobuf', 'commander', 'fast-check', 'rxjs', 'vitest', 'xstate']) {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
     write(`node_modules/${name}/index.js`, '');
   }

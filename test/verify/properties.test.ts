@@ -5,9 +5,9 @@ import { describe } from 'vitest';
 import { isCommitpointError } from '../../src/contract/errors.js';
 import { createConversation } from '../../src/index.js';
 import { memoryJournal } from '../../src/journal/index.js';
+import { foldInputs, scenario, ways } from '../../src/testing/arbitraries/index.js';
 import { replay, verify } from '../../src/verify/index.js';
-import { streams, ways } from '../conversation/random-streams.js';
-import { ending, scenario } from '../properties/arbitraries.js';
+import { ending } from '../properties/ending.js';
 import { fileOf, play } from '../properties/played.js';
 import { Broken, property } from '../properties/property.js';
 
@@ -61,8 +61,8 @@ describe('at every record', () => {
 /** What a test does with a conversation: an input of one of its streams. */
 const readings = fc.record({
   way: ways,
-  first: streams(),
-  second: streams(),
+  first: foldInputs(),
+  second: foldInputs(),
   /** Which stream is read from next. */
   turns: fc.array(fc.boolean(), { maxLength: 40 }),
   payloads: fc.constantFrom('keep', 'hash', 'omit'),

@@ -9,12 +9,12 @@ import {
   Message_UserQuerySchema,
   ResponseEventSchema,
 } from '../../proto/index.js';
+import { messageOf } from '../../src/testing/arbitraries/message-of.js';
 import { Fault } from '../../src/wire/fault.js';
 import { checkMessage } from '../../src/wire/protobuf/check.js';
 import { planOf } from '../../src/wire/protobuf/plan.js';
 import { readResponseEvent } from '../../src/wire/protobuf/response-event.js';
 import { messagesOf } from '../proto/descriptor-rows.js';
-import { messageOf } from '../proto/random-messages.js';
 import { mutated } from './mutations.js';
 import { passesNaively } from './naive-check.js';
 import { bytes } from './streams.js';

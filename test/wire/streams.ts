@@ -3,6 +3,7 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { type ResponseEvent, ResponseEventSchema } from '../../proto/index.js';
 import { BadFrameError } from '../../src/contract/errors.js';
+import { messageOf } from '../../src/testing/arbitraries/message-of.js';
 import {
   decodeBinary,
   decodeJsonLines,
@@ -11,7 +12,6 @@ import {
   encodeJsonLine,
   encodeSse,
 } from '../../src/wire/index.js';
-import { messageOf } from '../proto/random-messages.js';
 
 /** The formats, each with the two directions. */
 export const formats = {

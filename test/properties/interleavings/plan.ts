@@ -1,7 +1,7 @@
 /** What is drawn by lot for one run: everything but the order in which it comes about, which the scheduler draws. */
 import fc from 'fast-check';
 import type { ScenarioHeader, Step } from '../../../src/scenario/scenario.js';
-import * as arbitraries from '../arbitraries.js';
+import { farSchedule, scenarioHeader } from '../../../src/testing/arbitraries/index.js';
 
 /** How a driver or a journal answers. `value`: with no promise; `throws`: before there is one. */
 export interface Answer {
@@ -95,8 +95,8 @@ function numbered(step: Step, index: number): Step {
 
 export const plan: fc.Arbitrary<Plan> = fc
   .record({
-    header: arbitraries.header,
-    far: arbitraries.farSide.map((steps) => steps.map(numbered)),
+    header: scenarioHeader,
+    far: farSchedule().map((steps) => steps.map(numbered)),
     host: fc.array(act, { maxLength: 8, size: 'max' }),
     forgets: fc.constantFrom(false, false, true),
     clock: fc.array(fc.constantFrom(1, 4, 5, 10, 25), { maxLength: 5 }),

@@ -15,9 +15,9 @@ import {
 import { type Conversation, createConversation } from '../../../src/index.js';
 import { memoryJournal } from '../../../src/journal/index.js';
 import { redacted } from '../../../src/runtime/conversation/redaction.js';
+import { foldInputs, type Way, ways } from '../../../src/testing/arbitraries/index.js';
 import { HandJournal } from '../../../src/testing/hand-journal.js';
 import { verify } from '../../../src/verify/index.js';
-import { streams, type Way, ways } from '../../conversation/random-streams.js';
 import { shownOf } from '../../conversation/shown.js';
 import { quiet } from '../stage.js';
 
@@ -48,7 +48,7 @@ describe('a journal of a conversation', () => {
   it('is found sound by the judge, whatever happens', async () => {
     let transactions = 0;
     await fc.assert(
-      fc.asyncProperty(ways, streams(), policies, fc.boolean(), async (way, inputs, payloads, second) => {
+      fc.asyncProperty(ways, foldInputs(), policies, fc.boolean(), async (way, inputs, payloads, second) => {
         const { conversation, journal } = lived(way, inputs, payloads, { second });
         conversation.close();
         const verdict = await verify(journal);
@@ -63,7 +63,7 @@ describe('a journal of a conversation', () => {
   it('that keeps folds to what the inputs without what is sensitive fold to, at every event', () => {
     let compared = 0;
     fc.assert(
-      fc.property(ways, streams(), (way, inputs) => {
+      fc.property(ways, foldInputs(), (way, inputs) => {
         const { conversation, journal } = lived(way, inputs, 'keep');
         const fold = createFold(way);
         let state: FoldState = fold.initial;
@@ -91,7 +91,7 @@ describe('a journal of a conversation', () => {
 
   it('is continued: what comes after a recovery is what comes after the committed state', () => {
     fc.assert(
-      fc.property(ways, streams(), streams(), fc.boolean(), (way, before, after, sameJournal) => {
+      fc.property(ways, foldInputs(), foldInputs(), fc.boolean(), (way, before, after, sameJournal) => {
         const { journal } = lived(way, before, 'keep');
         const recovered = foldJournal('c', journal.records);
         if (recovered.state === undefined) return;
@@ -113,7 +113,7 @@ describe('a journal of a conversation', () => {
 
   it('that is durable delays what is told and run, and changes nothing else, however its flushes are answered', async () => {
     await fc.assert(
-      fc.asyncProperty(ways, streams(), fc.infiniteStream(fc.nat(3)), async (way, inputs, pauses) => {
+      fc.asyncProperty(ways, foldInputs(), fc.infiniteStream(fc.nat(3)), async (way, inputs, pauses) => {
         const journal = new HandJournal(true, async () => {
           for (let left = pauses.next().value ?? 0; left > 0; left--) await undefined;
         });

@@ -5,7 +5,7 @@ import type { AnyActorRef } from 'xstate';
 import { isCommitpointError } from '../../../src/contract/errors.js';
 import { createFold, type FoldInput, type FoldState } from '../../../src/conversation/index.js';
 import { type Conversation, createConversation, type RequestEnd } from '../../../src/index.js';
-import { streams, type Way, ways } from '../../conversation/random-streams.js';
+import { foldInputs, type Way, ways } from '../../../src/testing/arbitraries/index.js';
 import { quiet } from '../stage.js';
 
 const ends = fc.constantFrom<readonly [string, (conversation: Conversation) => unknown]>(
@@ -29,7 +29,7 @@ function attempt(run: () => void): void {
 describe('for every sequence followed by any end', () => {
   it('no transaction is open, the phase is final, `ended` has resolved once (C4)', async () => {
     await fc.assert(
-      fc.asyncProperty(ways, streams(), ends, async (way, inputs, [name, end]) => {
+      fc.asyncProperty(ways, foldInputs(), ends, async (way, inputs, [name, end]) => {
         const conversation = createConversation(way);
         const promises = new Set<Promise<RequestEnd>>([conversation.ended]);
         const resolved: RequestEnd[] = [];
@@ -69,7 +69,7 @@ describe('a living conversation', () => {
   it('is the pure fold, and its actors stand where the machines of the fold stand, at every event', () => {
     let withTransaction = 0;
     fc.assert(
-      fc.property(ways, streams(), fc.boolean(), (way, inputs, inspected) => {
+      fc.property(ways, foldInputs(), fc.boolean(), (way, inputs, inspected) => {
         const open = new Set<AnyActorRef>();
         const conversation = createConversation(way);
         const look = () =>

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { isCommitpointError } from '../../../src/contract/errors.js';
 import { createConversation, recover } from '../../../src/runtime/index.js';
+import { foldInputs, ways } from '../../../src/testing/arbitraries/index.js';
 import { verify } from '../../../src/verify/index.js';
 import { actions, init, task } from '../../conversation/events.js';
-import { streams, ways } from '../../conversation/random-streams.js';
 import { shownOf } from '../../conversation/shown.js';
 import { property } from '../../properties/property.js';
 import { expectNoHarm } from '../no-harm.js';
@@ -32,7 +32,7 @@ afterAll(() => {
 
 property(
   'what is left of the journal of a conversation gives it back, and takes it on',
-  fc.tuple(ways, streams(), fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 })),
+  fc.tuple(ways, foldInputs(), fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 })),
   async ([way, inputs, cuts]) => {
     const whole = new LeftJournal([]);
     const lived = createConversation({ ...way, journal: whole, id: 'c', effects: () => [() => {}] });
