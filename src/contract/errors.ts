@@ -318,7 +318,10 @@ export class ResultUnknownError extends CommitpointError {
   }
 }
 
-/** Recorded events came in an order in which no session gives them. `problems`: one line each. Look at how they were recorded, else report it. */
+/**
+ * Recorded events came in an order in which no session gives them, or no server sends them. `problems`: one line each. Look at how
+ * they were recorded; else mend what sent them, or report it.
+ */
 export class IllegalOrderError extends CommitpointError {
   readonly code = 'illegal_order';
   constructor(readonly problems: readonly string[]) {

@@ -1,94 +1,64 @@
+/** The order checkers, for whoever has recorded events of either kind. */
+
+import type { ResponseEvent } from '../../proto/index.js';
+import { type BidiTurnEvent, IllegalOrderError, messageOf } from '../contract/index.js';
+import { ResponseOrder } from './expect-legal-response.js';
+import { TurnOrder } from './expect-legal-turn.js';
+
+/** What is expected of a recording. */
+export interface LegalOptions {
+  /**
+   * It holds all there was: a session was closed, the last request of a response stream has finished. Else it may stop anywhere.
+   * Default `false`.
+   */
+  readonly complete?: boolean;
+}
+
 /**
- * The order of `BidiTurnEvent`s that every session keeps, as far as the events
- * alone can tell:
+ * Checks events that were recorded, all from the first on and in order: those that a host was given by one session, or those of
+ * a response stream, one request or several. A list is of the kind of its first event.
  *
- * 1. each event is one of the known types with its fields
- * 2. `sessionId` and `turnId` never change
- * 3. a call starts once, before anything else is told of it, and keeps its name
- * 4. a call ends at most once: completed or abandoned
- * 5. nothing follows `closed`
+ * - Of a session: one start for each call and one end at most, the same ids throughout, nothing after `closed`.
+ * - Of a response stream: an init first and once a request, transactions that are begun, ended and not nested, no finish while
+ *   one is open, nothing after the finish but another request; tasks, messages and paths that there are. Whatever a fold in
+ *   any mode would tell of is illegal.
+ *
+ * ```ts
+ * import { readFileSync } from 'node:fs';
+ * import { expectLegal } from 'commitpoint/testing';
+ * import { decodeSse } from 'commitpoint/wire';
+ *
+ * const events = [];
+ * for await (const event of decodeSse([readFileSync('answer.sse')])) events.push(event);
+ * expectLegal(events, { complete: true });
+ * ```
+ *
+ * @throws {IllegalOrderError} that lists everything that no session does, or no server sends, and what was expected in its place
  */
-import { type BidiTurnEvent, IllegalOrderError } from '../contract/index.js';
-
-type FieldType = 'string' | 'boolean';
-
-const fields: Readonly<Record<BidiTurnEvent['type'], Readonly<Record<string, FieldType>>>> = {
-  text: { text: 'string' },
-  audio: { data: 'string', mediaType: 'string' },
-  tool_started: { toolUseId: 'string', toolName: 'string' },
-  tool_completed: { toolUseId: 'string', toolName: 'string', output: 'string', isError: 'boolean' },
-  tool_abandoned: { toolUseId: 'string', toolName: 'string' },
-  turn_complete: {},
-  interrupted: {},
-  error: { message: 'string' },
-  closed: {},
-};
-
-/**
- * Checks the events that a host recorded of one session, all from the first on;
- * the recording may stop anywhere.
- * @throws {IllegalOrderError} that lists everything that no session does
- */
-export function expectLegal(events: readonly BidiTurnEvent[]): void {
-  const checker = new OrderChecker();
-  for (const [index, event] of events.entries()) checker.take(event, index);
-  if (checker.problems.length > 0) throw new IllegalOrderError(checker.problems);
+export function expectLegal(
+  events: readonly (BidiTurnEvent | ResponseEvent)[],
+  { complete = false }: LegalOptions = {},
+): void {
+  const order = isResponseEvent(events[0]) ? new ResponseOrder() : new TurnOrder();
+  for (const [index, event] of events.entries()) {
+    try {
+      // what is no event of the kind is told of by the checker
+      order.take(event as never, index);
+    } catch (error) {
+      // a getter that throws, a proxy that was revoked
+      order.problems.push(`event ${index}: expected an event, found what throws when it is read: ${messageOf(error)}`);
+    }
+  }
+  if (complete) order.finish();
+  if (order.problems.length > 0) throw new IllegalOrderError(order.problems);
 }
 
-class OrderChecker {
-  readonly problems: string[] = [];
-  private readonly calls = new Map<string, { readonly name: string; end: string | undefined }>();
-  private first: BidiTurnEvent | undefined;
-  private closedAt: number | undefined;
-
-  take(event: BidiTurnEvent, index: number): void {
-    const tell = (problem: string) => this.problems.push(`event ${index}: ${problem}`);
-    const shape = shapeProblem(event);
-    if (shape !== undefined) {
-      tell(shape);
-      return;
-    }
-    this.first ??= event;
-    for (const key of ['sessionId', 'turnId'] as const) {
-      if (event[key] !== this.first[key]) tell(`expected ${key} ${this.first[key]}, found ${event[key]}`);
-    }
-    if (this.closedAt !== undefined) tell(`${event.type} after closed (event ${this.closedAt})`);
-    if (event.type === 'closed') this.closedAt ??= index;
-    else if (event.type === 'tool_started') this.starts(event, tell);
-    else if (event.type === 'tool_completed' || event.type === 'tool_abandoned') this.ends(event, tell);
+/** The type of a ResponseEvent is a oneof, an object; that of a BidiTurnEvent is a word. */
+function isResponseEvent(event: unknown): boolean {
+  try {
+    if (typeof event !== 'object' || event === null) return false;
+    return '$typeName' in event || ('type' in event && typeof event.type === 'object');
+  } catch {
+    return false;
   }
-
-  private starts(
-    { toolUseId, toolName }: BidiTurnEvent & { type: 'tool_started' },
-    tell: (problem: string) => void,
-  ): void {
-    if (this.calls.has(toolUseId)) tell(`tool_started of ${toolUseId}, which had started before`);
-    else this.calls.set(toolUseId, { name: toolName, end: undefined });
-  }
-
-  private ends(
-    { type, toolUseId, toolName }: BidiTurnEvent & { type: 'tool_completed' | 'tool_abandoned' },
-    tell: (problem: string) => void,
-  ): void {
-    const call = this.calls.get(toolUseId);
-    if (call === undefined) {
-      tell(`${type} of ${toolUseId} without tool_started`);
-      this.calls.set(toolUseId, { name: toolName, end: type });
-      return;
-    }
-    if (call.name !== toolName) tell(`${type} of ${toolUseId}: expected toolName ${call.name}, found ${toolName}`);
-    if (call.end !== undefined) tell(`${type} of ${toolUseId} after its ${call.end}`);
-    call.end ??= type;
-  }
-}
-
-function shapeProblem(event: unknown): string | undefined {
-  if (typeof event !== 'object' || event === null) return `expected an event, found ${String(event)}`;
-  const { type, ...values } = event as Readonly<Record<string, unknown>>;
-  if (typeof type !== 'string' || !Object.hasOwn(fields, type)) return `expected a known type, found ${String(type)}`;
-  const wanted = { sessionId: 'string', turnId: 'string', ...fields[type as BidiTurnEvent['type']] };
-  for (const [name, kind] of Object.entries(wanted)) {
-    if (typeof values[name] !== kind) return `${type}: expected ${name} to be a ${kind}, found ${typeof values[name]}`;
-  }
-  return undefined;
 }

@@ -26,7 +26,7 @@ export type {
 } from '../scenario/scenario.js';
 export { drawTimeline, type TimelineOptions } from '../scenario/timeline.js';
 export { violationsOf } from './check-trace.js';
-export { expectLegal } from './expect-legal.js';
+export { expectLegal, type LegalOptions } from './expect-legal.js';
 export { type Simulation, simulate, type Unmet } from './simulate.js';
 export { ImpossibleStep, Simulator } from './simulator.js';
 export { VirtualClock } from './virtual-clock.js';
