@@ -2,6 +2,7 @@
 import { isCommitpointError } from '../contract/errors.js';
 import type { ConversationBegan, JournalRecord } from '../contract/journal.js';
 import { ConversationCase } from './conversation-case.js';
+import { problemOfBeginning } from './invariants/recorded-acts.js';
 import { Lives } from './lives.js';
 import type { RecordGroup } from './record-groups.js';
 import type { Findings } from './verdict.js';
@@ -57,6 +58,8 @@ export class Conversations {
   #begin(id: string, first: JournalRecord, began: ConversationBegan): void {
     this.begun++;
     const { replays, keepsState } = this.#wants;
+    const problem = problemOfBeginning(first.did);
+    if (problem !== undefined) this.#findings.add('structure', first, problem);
     try {
       const conversation = new ConversationCase(id, first, began, replays, keepsState);
       const before = this.lives.begin(id, conversation);

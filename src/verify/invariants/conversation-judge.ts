@@ -10,7 +10,7 @@
 import { type Breach, Breaches, type Stated } from './breach.js';
 import { ConversationFacts } from './conversation-facts.js';
 import type { ConversationGroup, ConversationStart, ConversationStep } from './conversation-steps.js';
-import { C7, endEffects, takeEffect } from './outbox.js';
+import { C7, checkEffects, endEffects, takeEffect } from './outbox.js';
 import { checkActs } from './recorded-acts.js';
 import { C4, C8, takeRequest } from './requests.js';
 import type { Act } from './steps.js';
@@ -31,10 +31,15 @@ export class ConversationJudge {
   /** Takes a group, and gives what it breaks. */
   take({ steps, isCutOff }: ConversationGroup): readonly Breach[] {
     const isHalted = steps.some(({ transaction, event }) => transaction === undefined && event === 'halted');
+    let owns = 0;
     for (let index = 0; index < steps.length; ) {
       let next = index + 1;
       while (steps[next]?.transaction !== undefined) next++;
       const first = steps[index] as ConversationStep;
+      breaches.step = index;
+      if (index > 0 && first.transaction === undefined && !(first.event === 'halted' && owns++ === 0)) {
+        breaches.add('structure', `${first.event} stands in the group of another input`);
+      }
       if (first.transaction !== undefined) {
         // of a group whose first record is missing: there is nothing to hold them against
         breaches.step = index;
@@ -150,6 +155,7 @@ class Turn {
     const isEnd = step.to === 'committed' || step.to === 'rolled_back';
     const isKnown = this.#facts.levels.some(({ number }) => number === step.transaction);
     takeTransaction(this.#facts, step, breaches);
+    checkEffects(step, isEnd, breaches);
     if (isEnd && isKnown) endEffects(this.#facts, step, level, breaches);
   }
 }

@@ -58,6 +58,16 @@ function run(facts: ConversationFacts, place: string, breaches: Breaches): void 
   facts.released = facts.released.filter((_, index) => index !== at);
 }
 
+const ofTheHost: ReadonlySet<string> = new Set(['holdEffect', 'releaseEffect', 'dropEffect', 'runEffect']);
+
+/** A transaction speaks of effects where it ends, and there alone, and runs none itself. */
+export function checkEffects({ transaction, did }: ConversationStep, isEnd: boolean, breaches: Breaches): void {
+  for (const { effect, detail } of did) {
+    if (!ofTheHost.has(effect) || (isEnd && effect !== 'holdEffect' && effect !== 'runEffect')) continue;
+    breaches.add('C7', `transaction ${transaction} asks for ${effect} of effect ${detail}, which is not its to do`);
+  }
+}
+
 /**
  * What a transaction that ends does about the effects that wait in it. `level`:
  * how many transactions were open, itself included.

@@ -128,7 +128,7 @@ export class ConversationReplay {
     const isUndone = isHalted && own.event !== 'halted';
     const before = this.#stream(stream, own.from);
     const { snapshot, effects } = responseStreamStepper.step(before, own.event as ResponseStreamEventType);
-    const parted = isUndone ? undefined : this.#stepStream(own, stream, snapshot, effects);
+    const parted = isUndone ? movesNothing(own) : this.#stepStream(own, stream, snapshot, effects);
     if (parted !== undefined) return parted;
     const moves = this.#levels.take(own.did, stream);
     return (
@@ -212,6 +212,17 @@ export class ConversationReplay {
   #stream(number: number, from = 'awaiting_init'): ResponseStreamSnapshot {
     return this.#streams.get(number) ?? snapshotIn(from === 'streaming' ? 'awaiting_init' : from);
   }
+}
+
+/** Of an input that a strict stream failed of nothing is left but what was reported, and the actions before. */
+function movesNothing(record: JournalRecord): Divergence | undefined {
+  const asked = record.did.find(({ effect, detail }) => askedOfStream.has(effect) && detail !== 'split');
+  if (asked === undefined && record.from === record.to) return undefined;
+  const what = asked === undefined ? `leads from ${record.from} to ${record.to}` : `asks for ${asked.effect}`;
+  return {
+    record,
+    what: `${record.event} fails a strict stream, and so moves nothing; the record says that it ${what}`,
+  };
 }
 
 /** The snapshot that stands in a phase. */
