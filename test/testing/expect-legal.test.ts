@@ -103,6 +103,11 @@ describe('tells', () => {
     expect(problemsOf(...events)).toEqual(problems);
   });
 
+  test('a session that was not closed, where all was to be there', () => {
+    expect(() => expectLegal([text, closed], { complete: true })).not.toThrow();
+    expect(() => expectLegal([text], { complete: true })).toThrow('end: expected closed, found none');
+  });
+
   test('all that is wrong in one error of the family', () => {
     try {
       expectLegal([completed('t1'), closed, text]);
