@@ -26,6 +26,20 @@ export type {
 } from '../scenario/scenario.js';
 export { drawTimeline, type TimelineOptions } from '../scenario/timeline.js';
 export { violationsOf } from './check-trace.js';
+export {
+  type ConformanceCall,
+  type ConformanceCase,
+  type ConformanceFarSide,
+  type ConformanceOptions,
+  type ConformanceOutcome,
+  type ConformanceRunner,
+  type ConformanceSuite,
+  type ConformanceTurn,
+  type FarSidePlan,
+  type FarSideSituation,
+  providerConformance,
+  type ReceivedResult,
+} from './conformance/index.js';
 export { expectLegal, type LegalOptions } from './expect-legal.js';
 export { type Simulation, simulate, type Unmet } from './simulate.js';
 export { ImpossibleStep, Simulator } from './simulator.js';

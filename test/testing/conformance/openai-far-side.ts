@@ -14,9 +14,12 @@ export async function openaiFarSide(plan: FarSidePlan, dialect: OpenAiRealtimeDi
   const { situation, reason } = plan;
   const speaks = dialect === 'xai';
   const turns: readonly ConformanceTurn[] = plan.turns;
+  const delta = speaks ? 'response.output_audio_transcript.delta' : 'response.output_text.delta';
   let next = 0;
   let after: string | undefined;
   const waiting: (() => void)[] = [];
+  // The script does not say who asked for a reply.
+  const speaking = () => far.sessions.find(({ framesLeft }) => framesLeft > 0);
   let asked = () => {};
   let requests = 0;
   const habits: { acknowledge?: 'never'; stragglers?: number } = {};
@@ -35,19 +38,18 @@ export async function openaiFarSide(plan: FarSidePlan, dialect: OpenAiRealtimeDi
       if (after !== undefined) {
         const text = after;
         after = undefined;
-        queueMicrotask(() => far.session.finish());
+        queueMicrotask(() => speaking()?.finish());
         return { text };
       }
       const turn = turns[next++] ?? {};
       after = turn.after;
       queueMicrotask(() => {
-        if (turn.held === true) {
-          far.session.stepPast(speaks ? 'response.output_audio_transcript.delta' : 'response.output_text.delta');
-          while (far.session.framesLeft > 6) far.session.step();
-        } else far.session.finish();
+        if (turn.held !== true) speaking()?.finish();
+        else for (const _ of wordsOf(turn.text)) speaking()?.stepPast(delta);
       });
       return {
-        ...(turn.text === undefined ? {} : { text: turn.text }),
+        // What is left of a turn that is held is what still comes of it when it is cut.
+        ...(turn.text === undefined ? {} : { text: turn.held === true ? `${turn.text} stale stale` : turn.text }),
         ...(turn.calls === undefined
           ? {}
           : { calls: turn.calls.map(({ id, name, arguments: args }) => ({ callId: id, name, arguments: args })) }),
@@ -98,6 +100,12 @@ export async function openaiFarSide(plan: FarSidePlan, dialect: OpenAiRealtimeDi
       if (stale !== undefined) habits.stragglers = 2;
       far.session.speechStarts();
     },
+    repeatCalls() {
+      const calls = far.session.items.filter(({ type }) => type === 'function_call');
+      for (const item of calls) {
+        far.session.emit({ type: 'response.output_item.done', response_id: 'resp_1', output_index: 0, item });
+      }
+    },
     results,
     async received(count) {
       while (results.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -112,4 +120,8 @@ export async function openaiFarSide(plan: FarSidePlan, dialect: OpenAiRealtimeDi
       if (far.violations.length > 0) throw new TypeError(far.violations.join('; '));
     },
   };
+}
+
+function wordsOf(text = ''): string[] {
+  return text.match(/\s*\S+/g) ?? [];
 }

@@ -82,7 +82,7 @@ export const connectCases: readonly CaseDefinition[] = [
     name: 'history_is_taken',
     promise: 'what was said before can be handed in, tools included, and nothing answers it',
     async run(ground) {
-      const { session, reader } = await ground.open([{ text: 'Well.' }], 'ordinary', {
+      const { far, session, reader } = await ground.open([{ text: 'Well.' }, { text: 'Again.' }], 'ordinary', {
         history: [
           { role: 'user', text: 'Look.' },
           { role: 'tool', id: 'h1', name: 'look', arguments: '{"at":"sky"}', output: 'blue', isError: false },
@@ -91,6 +91,8 @@ export const connectCases: readonly CaseDefinition[] = [
       });
       await ground.go(session);
       await ground.within(reader.of('turn_complete'), 'a turn');
+      far.end('over');
+      await ground.within(reader.done, 'the end of the events');
       ground.check(reader.words === 'Well.', () => `expected one turn, “Well.”, found “${reader.words}”`);
     },
   },

@@ -118,11 +118,10 @@ export const endCases: readonly CaseDefinition[] = [
           const { far, session, reader } = await ground.open([{ calls: [look] }], 'leaves_results_unanswered');
           await ground.go(session);
           await ground.within(reader.of('tool_call'), 'the call');
-          const result = session.sendToolResult('c1', 'x').catch(() => {});
+          session.sendToolResult('c1', 'x').catch(() => {});
           if (end === 'close') await ground.within(session.close(), 'close()');
           else far[end]('over');
           await ground.within(reader.done, 'the end of the events');
-          await ground.within(result, 'the result to settle');
         }
         const left = await watch.found();
         ground.check(left.length === 0, () => `expected every rejection to be handled, found ${left.join(', ')}`);
