@@ -18,6 +18,7 @@ const checks = [
   ['imports', 'the arrows between the strata'],
   ['api:check', 'the reports of the public surface are up to date'],
   ['diagrams:check', 'the diagrams and the grid say what the machines do'],
+  ['test:explore', 'every interleaving of sessions, calls, streams and transactions, up to a bound'],
   ['test:crash', 'processes that are killed, at random and at every commit point: what recover says of them is true'],
   ['test:browser', 'a session in a real browser: bundled, in a page and in a worker, under a strict policy'],
   ['package:publint', 'the manifest of the packed tarball'],

@@ -15,8 +15,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // these need a browser, and many processes: `npm run test:browser`, `npm run test:crash`
-    exclude: [...configDefaults.exclude, 'test/browser/**', 'test/crash/**'],
+    // these take a browser, many processes, or most of a minute: `npm run test:browser`, `test:crash`, `test:explore`
+    exclude: [...configDefaults.exclude, 'test/browser/**', 'test/crash/**', 'test/verify/explore/bound.test.ts'],
     // Nothing waits on the wall clock; this only ends a test that hangs.
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['machines/**/*.ts', 'src/**/*.ts'], reporter: ['text-summary', 'html'] },
