@@ -453,3 +453,52 @@ describe('what is no message', () => {
     }
   });
 });
+
+describe('what the host interrupts', () => {
+  it('is told at once, drops what still comes of the turn, and swallows its turnComplete (G1)', () => {
+    const mapping = geminiLiveMapping();
+    feed(mapping, [text('a')]);
+    expect(mapping.interrupt()).toEqual({ events: [{ type: 'interrupted' }], facts: [] });
+    const rest = feed(mapping, [text('b'), interrupted, audio('AAAA'), turnComplete, text('c'), turnComplete]);
+    expect(words(rest.events)).toEqual(['text:c', 'turn_complete']);
+  });
+
+  it('is told each time, and owes nothing where no turn is open', () => {
+    const mapping = geminiLiveMapping();
+    expect(mapping.interrupt().events).toHaveLength(1);
+    expect(mapping.interrupt().events).toHaveLength(1);
+    expect(words(feed(mapping, [interrupted, text('a'), turnComplete]).events)).toEqual(['text:a', 'turn_complete']);
+  });
+
+  it('takes the place of a turn_complete that is held', () => {
+    const mapping = geminiLiveMapping();
+    feed(mapping, [toolCall('t1'), generationComplete, turnComplete]);
+    mapping.interrupt();
+    expect(mapping.release().events).toEqual([]);
+  });
+});
+
+describe('numbers and bytes that are none', () => {
+  it.each(['AAA', 'AA=A', 'A A=', '*AAA', 7, {}])('audio of %j is no output', (data) => {
+    const { events, facts } = play(parts({ inlineData: { mimeType: 'audio/pcm', data } }));
+    expect(events).toEqual([]);
+    expect(facts).toMatchObject([{ type: 'diagnostic', code: 'malformed_frame' }]);
+  });
+
+  it.each([1.5, -1, Number.NaN, 2 ** 60, '7'])('a count of %s is left out', (count) => {
+    expect(play({ usageMetadata: { promptTokenCount: count, totalTokenCount: 3 } }).events).toEqual([
+      { type: 'usage', totalTokens: 3 },
+    ]);
+  });
+
+  it.each([
+    [{ seconds: '9', nanos: 500_000_000 }, 9500],
+    [{ seconds: true }, 0],
+    [{ seconds: [] }, 0],
+    [{ seconds: 1.5 }, 0],
+    ['1e3s', 0],
+    ['-5s', 0],
+  ])('a time left of %j', (timeLeft, inMs) => {
+    expect(play({ goAway: { timeLeft } }).events).toEqual([{ type: 'expiring', inMs }]);
+  });
+});

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../../contract/errors.js';
+import { isRecord } from '../../contract/wire-reading.js';
 
 /** A key, or where one is got from each time a session connects: a token that serves once, from the host's own server. */
 export type GeminiKey = string | (() => string | Promise<string>);
@@ -42,7 +43,9 @@ export interface Access {
  * @throws {InvalidInputError} when they do not name one; the message holds no key.
  */
 export function endpointOf(options: GeminiEndpointOptions): Endpoint {
-  const { apiKey, accessToken, vertex } = options;
+  if (!isRecord(options)) throw new InvalidInputError('options', 'an object', options);
+  const { apiKey, accessToken, vertex } = options as GeminiEndpointOptions;
+  if (vertex !== undefined && !isRecord(vertex)) throw new InvalidInputError('vertex', 'an object', vertex);
   if ((apiKey === undefined) === (accessToken === undefined)) {
     const found = apiKey === undefined ? 'neither' : 'both';
     throw new InvalidInputError('options', 'either `apiKey` or `accessToken`', found);

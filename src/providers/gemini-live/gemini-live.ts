@@ -2,6 +2,7 @@ import { InvalidInputError, NotSupportedError } from '../../contract/errors.js';
 import { platformClock } from '../../contract/platform-clock.js';
 import type { BidiConnectParams, BidiProvider, BidiSession } from '../../contract/provider.js';
 import { platformWebSocket, type WebSocketFactory } from '../../contract/web-socket.js';
+import { isRecord } from '../../contract/wire-reading.js';
 import { historyMessage } from './client-messages.js';
 import { type Endpoint, endpointOf, type GeminiEndpointOptions } from './endpoint.js';
 import type { LiveLimits } from './live-request.js';
@@ -119,8 +120,17 @@ function checked({ model, resume, history }: BidiConnectParams): { model: string
   if (resume !== undefined && (typeof resume !== 'string' || resume === '')) {
     throw new InvalidInputError('resume', 'what `resumption()` gave', resume);
   }
-  if (history !== undefined && !Array.isArray(history)) throw new InvalidInputError('history', 'a list', history);
+  if (history !== undefined && !(Array.isArray(history) && history.every(isEntry))) {
+    throw new InvalidInputError('history', 'a list of what user, assistant and tools said', history);
+  }
   return { model, handle: resume };
+}
+
+function isEntry(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { role, text, id, name, arguments: args, output } = value;
+  if (role === 'user' || role === 'assistant') return typeof text === 'string';
+  return role === 'tool' && [id, name, args, output].every((field) => typeof field === 'string');
 }
 
 function timesOf(options: GeminiTimes) {

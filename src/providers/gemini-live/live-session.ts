@@ -326,7 +326,11 @@ export class LiveSession implements BidiSession, SocketListener {
   }
 
   #diagnose(code: string, detail: string): void {
-    this.#request.onDiagnostic({ code, detail: this.#conceal(detail) });
+    try {
+      this.#request.onDiagnostic({ code, detail: this.#conceal(detail) });
+    } catch {
+      // a host that throws here does not end its session by it
+    }
   }
 
   readonly #aborted = (): void => {

@@ -312,6 +312,8 @@ describe('keys', () => {
 
   it.each([
     ['none', {}],
+    ['no options', undefined as never],
+    ['a Vertex that is none', { accessToken: key, vertex: null as never }],
     ['two', { apiKey: key, accessToken: 'auth_tokens/1' }],
     ['one with a line break', { apiKey: `${key}\r\nX: y` }],
     ['an empty one', { apiKey: '' }],
@@ -359,6 +361,9 @@ describe('options and parameters are checked', () => {
     { model: 'm', resume: 7 },
     { model: 'm', resume: '' },
     { model: 'm', history: {} },
+    { model: 'm', history: [{ role: 'user' }] },
+    { model: 'm', history: [{ role: 'system', text: 'x' }] },
+    { model: 'm', history: [{ role: 'tool', id: 'c', name: 'n', arguments: {}, output: 'x' }] },
   ])('%o', async (params) => {
     const far = await server();
     const error = await rejection(geminiLive(against(far)).connect(params as never));

@@ -492,7 +492,14 @@ describe('turns that fail', () => {
 
   it('frames that cannot be read are told to whoever asks, and the session goes on', async () => {
     const found: { code: string; detail: string }[] = [];
-    const { session, reading, peer } = await live({ driver: { onDiagnostic: (one) => found.push(one) } });
+    const { session, reading, peer } = await live({
+      driver: {
+        onDiagnostic: (one) => {
+          found.push(one);
+          throw new TypeError('of no consequence');
+        },
+      },
+    });
     peer.connection.send('{"serverContent":');
     peer.send({ serverContent: 7 });
     peer.send({ somethingNew: {} });

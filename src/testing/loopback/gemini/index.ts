@@ -1,5 +1,4 @@
 export { GeminiLoopback, type GeminiLoopbackOptions, geminiLoopback } from './gemini-loopback.js';
 export type { GeminiFarSide } from './options.js';
 export { type ClientMessage, GeminiPeer } from './peer.js';
-export type { ReplayFrame } from './replay.js';
 export * from './script.js';

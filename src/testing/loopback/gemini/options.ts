@@ -1,5 +1,5 @@
 import type { Clock } from '../../../contract/clock.js';
-import type { ReplayFrame } from './replay.js';
+import type { ReplayFrame } from '../replay.js';
 import type { Model } from './script.js';
 
 /** What the far side of a loopback server of Gemini Live is told to be. */

@@ -1,7 +1,4 @@
-/** One frame of a recorded connection: what `parseRecording` gives. */
-export type ReplayFrame =
-  | { readonly dir: 's2c' | 'c2s'; readonly data: unknown }
-  | { readonly dir: 's2c' | 'c2s'; readonly close: { readonly code: number; readonly reason: string } };
+import type { ReplayFrame } from '../replay.js';
 
 /**
  * A recorded far side: it says what it said, in order, and where the recorded client spoke it waits for one message of
