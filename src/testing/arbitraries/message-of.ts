@@ -7,6 +7,7 @@ import { type ReflectMessage, reflect, reflectList, reflectMap } from '@bufbuild
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { EmptySchema, StructSchema } from '@bufbuild/protobuf/wkt';
 import fc from 'fast-check';
+import { InvalidInputError } from '../../contract/errors.js';
 
 /** What {@link messageOf} may be asked for besides a message. */
 export interface Wishes {
@@ -18,7 +19,11 @@ export interface Wishes {
   readonly unknown?: boolean | undefined;
 }
 
-/** A random message of this schema. */
+/**
+ * A random message of this schema.
+ *
+ * @throws {InvalidInputError} for a field of a type that the protocol has not: 64-bit fixed numbers, say
+ */
 export function messageOf(
   desc: DescMessage,
   { pinned, depth = 3, unknown = false }: Wishes = {},
@@ -102,7 +107,9 @@ function singles(field: DescField, limits: Limits): fc.Arbitrary<unknown> {
   // Enums are open: a newer server's value is kept.
   if (field.enum !== undefined) return fc.oneof(fc.constantFrom(...field.enum.values.map((v) => v.number)), int32);
   const scalar = field.scalar === undefined ? undefined : scalars[field.scalar];
-  if (scalar === undefined) throw new TypeError(`expected a type that can be made at random, found ${field}`);
+  if (scalar === undefined) {
+    throw new InvalidInputError('field', 'a type of which values can be made at random', String(field));
+  }
   return scalar;
 }
 
