@@ -12,6 +12,7 @@ import { type RunOptions, run } from './commands/run.js';
 import { type SimulateOptions, simulateFile } from './commands/simulate.js';
 import { type VerifyCommandOptions, verifyJournals } from './commands/verify.js';
 import type { ExitStatus } from './exit.js';
+import { environmentHelp } from './live-service.js';
 import { complain } from './output.js';
 
 /** The command line: the one place that chooses. */
@@ -48,11 +49,16 @@ function commandLine(done: (status: ExitStatus) => void): Command {
 
   program
     .command('run')
-    .description('a recorded session of a live service, played through a session with stub tools')
+    .description('a text session with a live service and two example tools, or a recorded one with stub tools')
     .requiredOption('--provider <name>', 'openai or gemini')
-    .requiredOption('--recording <file>', 'wire log, JSON lines {"dir":"s2c"|"c2s","data":…}')
     .option('--dialect <name>', 'openai only: openai, azure, azure-voice-live or xai')
+    .option('--model <name>', 'the model; a common one when absent')
+    .option('--text <text>', 'what to say; ends after the answer. Lines of standard input when absent')
+    .option('--base-url <url>', 'where the service is, if not at its common address')
+    .option('--journal <file>', 'record every step of the session in a file')
+    .option('--recording <file>', 'no live service: a wire log, JSON lines {"dir":"s2c"|"c2s","data":…}')
     .option('--json', 'print the events as JSON lines')
+    .addHelpText('after', `\n${environmentHelp}`)
     .action(async (options: RunOptions) => done(await run(options)));
 
   program

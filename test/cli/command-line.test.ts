@@ -79,7 +79,7 @@ describe('every command', () => {
     [['nope']],
     [['simulate']],
     [['simulate', 'a', 'b']],
-    [['run', '--provider', 'openai']],
+    [['run']],
     [['run', '--provider', 'nobody', '--recording', 'x']],
     [['explore', '--tools', 'many']],
     [['explore', '--tools', '7']],

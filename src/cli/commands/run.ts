@@ -1,84 +1,22 @@
 import { InvalidInputError } from '../../contract/errors.js';
-import type { Tool } from '../../contract/tool.js';
-import type { BidiTurnEvent } from '../../contract/turn-event.js';
-import type { WireMapping } from '../../contract/wire-mapping.js';
-import { geminiLiveMapping } from '../../providers/gemini-live/index.js';
-import { type OpenAiRealtimeDialect, openaiRealtimeMapping } from '../../providers/openai-realtime/index.js';
-import type { RecordedFrame } from '../../providers/recorded/index.js';
-import { parseRecording, recordedOutputs, recordedProvider, recordedTools } from '../../providers/recorded/index.js';
-import { defineTool, startSession } from '../../runtime/index.js';
-import { harmless } from '../../scenario/timeline/text.js';
 import type { ExitStatus } from '../exit.js';
-import { print } from '../output.js';
-import { readText } from '../read-file.js';
+import { type RunLiveOptions, runLive } from './run-live.js';
+import { runRecording } from './run-recording.js';
 
-export interface RunOptions {
-  readonly provider: string;
-  readonly recording: string;
-  readonly dialect?: string;
-  readonly json?: boolean;
+export interface RunOptions extends RunLiveOptions {
+  readonly recording?: string;
 }
 
-/** `commitpoint run --recording FILE`: a recorded session, played through its mapping, a session and stub tools. */
-export async function run({ provider, recording, dialect, json = false }: RunOptions): Promise<ExitStatus> {
-  const mapping = mappingOf(provider, dialect);
-  const frames = parseRecording(await readText(recording), recording);
-  await using session = await startSession({
-    provider: recordedProvider({ frames, mapping, id: provider }),
-    tools: stubTools(frames),
-    connect: { model: 'recorded' },
-  });
-  for await (const event of session.events()) print(json ? JSON.stringify(event) : harmless(lineOf(event)));
-  if (!json) {
-    const { reason, calls } = await session.closed;
-    print(`ended: ${reason}`);
-    for (const { id, name, state } of calls) print(harmless(`  call ${id} (${name}): ${state}`));
+/** `commitpoint run`: a session with a live service, or one that was recorded. */
+export async function run({ recording, ...options }: RunOptions): Promise<ExitStatus> {
+  if (recording === undefined) return runLive(options);
+  for (const [option, value] of Object.entries(onlyLive(options))) {
+    if (value !== undefined) throw new InvalidInputError(option, 'none with --recording', value);
   }
-  return 0;
+  return runRecording({ recording, ...options });
 }
 
-function mappingOf(provider: string, dialect: string | undefined): () => WireMapping {
-  if (provider === 'openai') {
-    if (dialect === undefined) return () => openaiRealtimeMapping();
-    const options = { dialect: dialect as OpenAiRealtimeDialect };
-    openaiRealtimeMapping(options);
-    return () => openaiRealtimeMapping(options);
-  }
-  if (provider !== 'gemini') throw new InvalidInputError('--provider', 'openai or gemini', provider);
-  if (dialect !== undefined) throw new InvalidInputError('--dialect', 'none for gemini', dialect);
-  return () => geminiLiveMapping();
-}
-
-/** Tools that answer each call with what was answered when it was recorded, else with `{}`. */
-function stubTools(frames: readonly RecordedFrame[]): Tool[] {
-  const outputs = recordedOutputs(frames);
-  return recordedTools(frames).map((name) =>
-    defineTool({
-      name,
-      description: 'answers as recorded',
-      input: { type: 'object' },
-      effect: 'read',
-      execute: (_input, { toolUseId }) => outputs.get(toolUseId) ?? '{}',
-    }),
-  );
-}
-
-function lineOf(event: BidiTurnEvent): string {
-  switch (event.type) {
-    case 'text':
-      return `text            ${JSON.stringify(event.text)}`;
-    case 'audio':
-      return `audio           ${event.data.length} characters of ${event.mediaType}`;
-    case 'tool_started':
-    case 'tool_abandoned':
-      return `${event.type.padEnd(15)} ${event.toolName} ${event.toolUseId}`;
-    case 'tool_completed':
-      return `tool_completed  ${event.toolName} ${event.toolUseId} ${event.isError ? 'error ' : ''}${JSON.stringify(event.output)}`;
-    case 'error':
-      return `error           ${event.message}`;
-    case 'closed':
-      return `closed          ${event.reason ?? ''}`;
-    default:
-      return event.type;
-  }
+/** Options that mean nothing to a recording. */
+function onlyLive({ model, text, baseUrl, journal }: RunLiveOptions): Record<string, string | undefined> {
+  return { '--model': model, '--text': text, '--base-url': baseUrl, '--journal': journal };
 }
