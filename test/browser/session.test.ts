@@ -2,45 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { build, type Rolldown } from 'vite';
+import type { Rolldown } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundle, foreign } from './bundle.js';
 import { chromiumPath, launch } from './chromium.js';
 import type { Conversed } from './page/converse.js';
 import { type Site, serve } from './site.js';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
 const executable = chromiumPath();
-if (executable === undefined) {
-  const found =
-    'no chromium on the PATH: install one (Debian: apt-get install chromium) to run the session in a browser';
-  // where the checks are run for everybody, a browser is part of them
-  if (process.env['CI'] === 'true') throw new TypeError(found);
-  console.warn(`skipped: ${found}`);
-}
-
-/** Bundles the page and the worker into `outDir`, and gives what was made. */
-async function bundle(outDir: string): Promise<{ chunks: Rolldown.OutputChunk[]; warnings: string[] }> {
-  const warnings: string[] = [];
-  const result = await build({
-    root: join(here, 'page'),
-    configFile: false,
-    logLevel: 'silent',
-    build: {
-      outDir,
-      target: 'es2022',
-      modulePreload: false,
-      rolldownOptions: {
-        input: { page: join(here, 'page/page.ts'), worker: join(here, 'page/worker.ts') },
-        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
-        onwarn: (warning) => warnings.push(warning.message),
-      },
-    },
-  });
-  const { output } = result as Rolldown.RolldownOutput;
-  return { chunks: output.filter((part): part is Rolldown.OutputChunk => part.type === 'chunk'), warnings };
-}
 
 describe.skipIf(executable === undefined)('a session in Chromium', () => {
   let folder: string;
@@ -54,8 +24,8 @@ describe.skipIf(executable === undefined)('a session in Chromium', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'browser-'));
-    ({ chunks, warnings } = await bundle(folder));
-    site = await serve(folder);
+    ({ chunks, warnings } = await bundle(folder, ['page', 'worker']));
+    site = await serve(folder, { script: 'page' });
     browser = await launch(executable as string);
     page = await browser.newPage();
     page.on('pageerror', (error) => trouble.push(String(error)));
@@ -75,12 +45,7 @@ describe.skipIf(executable === undefined)('a session in Chromium', () => {
 
   it('needs nothing of Node: the bundle imports only itself', () => {
     expect(chunks.length).toBeGreaterThanOrEqual(2);
-    const own = new Set(chunks.map(({ fileName }) => fileName));
-    for (const chunk of chunks) {
-      expect([...chunk.imports, ...chunk.dynamicImports].filter((path) => !own.has(path))).toEqual([]);
-      expect(chunk.code).not.toMatch(/["'`]node:/);
-      expect(Object.keys(chunk.modules).filter((id) => id.includes('browser-external'))).toEqual([]);
-    }
+    expect(foreign(chunks)).toEqual([]);
     const sources = chunks.flatMap((chunk) => Object.keys(chunk.modules));
     expect(sources.some((id) => id.includes('src/runtime/session-runtime'))).toBe(true);
     expect(warnings).toEqual([]);
