@@ -7,6 +7,9 @@
  *     a late connection may still do to it.
  * V2. A record of a life that is not known is a breach of D9, unless records
  *     are missing: then it is counted as not judged.
+ * V3. A group that lacks its last records is a fault when its life goes on. A
+ *     life that never does was cut off there, and has no end: its process was
+ *     killed, or its journal took no more.
  */
 import type { JournalRecord } from '../contract/journal.js';
 import type { ConversationCase } from './conversation-case.js';
@@ -71,7 +74,7 @@ export class Bench {
         conversations: conversations.unfinished,
         transactions: conversations.unfinishedTransactions,
       },
-      unjudged: this.#unjudged,
+      unjudged: this.#unjudged + this.#reader.headless,
       machines: [...this.#machines],
     };
   }

@@ -13,10 +13,7 @@ export function transactionOf({ kind, actor }: JournalRecord): number | undefine
 }
 
 /** Records of one input as a group of steps; `undefined` where one of them does not say what was folded. */
-export function conversationGroupOf(
-  records: readonly JournalRecord[],
-  isCutOff: boolean,
-): ConversationGroup | undefined {
+export function conversationGroupOf(records: readonly JournalRecord[]): ConversationGroup | undefined {
   const steps: ConversationStep[] = [];
   for (const record of records) {
     const folded = foldedIn(record);
@@ -25,7 +22,7 @@ export function conversationGroupOf(
     const { stream = 0, version } = folded;
     steps.push({ transaction: transactionOf(record), event, from, to, did, stream, version });
   }
-  return { steps, isCutOff };
+  return { steps };
 }
 
 /** Where a life begins: anew, or with what another one had committed. */

@@ -4,6 +4,8 @@
  * G1. A group is given out when the next one begins, or when the journal ends:
  *     whoever takes it has all of it.
  * G2. Nothing is kept but the group at hand.
+ * G3. Whether a group lacks its last records nobody can tell from it: whoever
+ *     takes it finds out when its life goes on.
  */
 import type { JournalRecord } from '../contract/journal.js';
 
@@ -17,8 +19,6 @@ export interface RecordGroup {
   readonly owner: string;
   /** At least one. */
   readonly records: readonly JournalRecord[];
-  /** Whether its last records may be missing: the journal ends with it, or its run was cut off there. */
-  readonly isCutOff: boolean;
 }
 
 /** Something that is wrong with the order of records. */
@@ -35,6 +35,8 @@ export class GroupReader {
   readonly #misplaced: (found: Misplaced) => void;
   /** Whether records are missing: compaction took them, or the journal keeps the last ones only. */
   hasGap = false;
+  /** Records at the beginning whose group began before it. */
+  headless = 0;
 
   constructor(misplaced: (found: Misplaced) => void) {
     this.#misplaced = misplaced;
@@ -48,12 +50,16 @@ export class GroupReader {
     } else if (seq > this.#last + 1) this.hasGap = true;
     this.#last = seq;
     const first = this.#records[0];
+    if (first === undefined && cause !== 0 && cause < seq - this.headless && this.hasGap) {
+      this.headless++;
+      return undefined;
+    }
     if (cause !== 0 && first !== undefined && cause === first.seq && isOf(record, this.#kind, this.#owner)) {
       this.#records.push(record);
       return undefined;
     }
     if (cause !== 0) this.#misplaced({ record, what: misplacedCause(record, first, this.#owner) });
-    const before = this.#group(comesAfterACrash(record));
+    const before = this.#group();
     this.#records = [record];
     this.#kind = kindOf(record);
     this.#owner = ownerOf(record, this.#kind);
@@ -62,21 +68,15 @@ export class GroupReader {
 
   /** The journal is over: the last group, if there is one. */
   finish(): RecordGroup | undefined {
-    const last = this.#group(true);
+    const last = this.#group();
     this.#records = [];
     return last;
   }
 
-  #group(isCutOff: boolean): RecordGroup | undefined {
+  #group(): RecordGroup | undefined {
     if (this.#records.length === 0) return undefined;
-    return { kind: this.#kind, owner: this.#owner, records: this.#records, isCutOff };
+    return { kind: this.#kind, owner: this.#owner, records: this.#records };
   }
-}
-
-/** Whether the process that wrote what stands before is gone: a recovery has looked at it, or a conversation goes on from it. */
-function comesAfterACrash({ event, kind, did }: JournalRecord): boolean {
-  if (event === 'recovered') return true;
-  return kind === 'conversation' && event === '' && did.some(({ effect }) => effect === 'restore');
 }
 
 function misplacedCause({ seq, cause, actor }: JournalRecord, first: JournalRecord | undefined, owner: string): string {

@@ -5,13 +5,14 @@ import { SessionJudge } from './invariants/index.js';
 import type { RecordGroup } from './record-groups.js';
 import { SessionReplay } from './replay/session-replay.js';
 import { sessionGroupOf } from './session-records.js';
-import type { Findings } from './verdict.js';
+import { type Findings, Withheld } from './verdict.js';
 
 export class SessionCase {
   readonly judge: SessionJudge;
   /** `undefined` where nobody wants it. */
   readonly replay: SessionReplay | undefined;
   readonly #writtenBy: number;
+  readonly #withheld = new Withheld();
 
   constructor(began: SessionBegan, replays: boolean) {
     this.judge = new SessionJudge(began);
@@ -22,15 +23,30 @@ export class SessionCase {
   take(group: RecordGroup, findings: Findings): void {
     const { records } = group;
     const isOfTheRun = this.#isOfTheRun(records);
-    // the machines say whether the last group of a journal has all its records
+    // a recovery finds what a group that was cut off has left; where the session goes on, it was not
+    if (isOfTheRun) this.#withheld.tell(findings);
+    else this.#withheld.forget();
     const divergence = isOfTheRun ? this.replay?.take(group) : undefined;
+    // the machines say whether a group has all its records
     const mayBeCutOff = this.replay === undefined || this.replay.hasParted || this.replay.isCutOff;
-    // a recovery finds what a group that was cut off has left
-    const isCutOff = !isOfTheRun || (group.isCutOff && mayBeCutOff);
-    for (const { of, what, step } of this.judge.take(sessionGroupOf(group, isCutOff))) {
-      findings.add(of, (records[step] ?? records.at(-1)) as JournalRecord, what);
+    for (const { of, what, step, isOfWhole } of this.judge.take(sessionGroupOf(group))) {
+      const record = (records[step] ?? records.at(-1)) as JournalRecord;
+      if (!isOfWhole) findings.add(of, record, what);
+      else if (!isOfTheRun) continue;
+      else if (mayBeCutOff) this.#withheld.add(of, record, what);
+      else findings.add(of, record, what);
     }
-    if (divergence !== undefined) findings.add('divergent', divergence.record, this.#withVersion(divergence.what));
+    if (divergence !== undefined) findings.addLate('divergent', divergence.record, this.#withVersion(divergence.what));
+  }
+
+  /** Whether its last group lacks records, as far as it has gone. */
+  get isCutOff(): boolean {
+    return !this.#withheld.isEmpty || this.replay?.isCutOff === true;
+  }
+
+  /** Nothing can come of it any more, and nothing is missing. */
+  end(findings: Findings): void {
+    this.#withheld.tell(findings);
   }
 
   /** A recovery steps no machine. */

@@ -16,7 +16,7 @@ export function callOf({ kind, actor }: JournalRecord, session: string): string 
 }
 
 /** A group of records as a group of steps. */
-export function sessionGroupOf({ owner, records }: RecordGroup, isCutOff: boolean): SessionGroup {
+export function sessionGroupOf({ owner, records }: RecordGroup): SessionGroup {
   const first = records[0] as JournalRecord;
   const { type, call, candidate, ids, room, unreadAudio } = occurrenceIn(first);
   const steps: Step[] = [];
@@ -33,6 +33,5 @@ export function sessionGroupOf({ owner, records }: RecordGroup, isCutOff: boolea
     unreadAudio: unreadAudio ?? 0,
     passed: first.passed,
     steps,
-    isCutOff,
   };
 }

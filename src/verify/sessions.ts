@@ -65,8 +65,10 @@ export class Sessions {
     const { facts } = session.judge;
     const { owner } = group;
     this.calls += facts.shown.admissions;
-    if (facts.isOver) this.lives.drop(owner, session);
-    else if (facts.isRecovered || facts.hasClosed) {
+    if (facts.isOver) {
+      session.end(this.#findings);
+      this.lives.drop(owner, session);
+    } else if (facts.isRecovered || (facts.hasClosed && !session.isCutOff)) {
       const wasLive = this.lives.linger(owner, session);
       if (wasLive && facts.isRecovered) this.#countUnfinished(session);
     }

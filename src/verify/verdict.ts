@@ -67,4 +67,43 @@ export class Findings {
     if (this.list.length >= this.#max) this.beyond++;
     else this.list.push({ invariant, seq, actor, what, record });
   }
+
+  /** Adds what is found late, about a record that others stand behind. */
+  addLate(invariant: FindingOf, record: JournalRecord, what: string): void {
+    const { seq, actor } = record;
+    const at = this.list.findLastIndex((other) => other.seq <= seq) + 1;
+    if (at >= this.#max) {
+      this.beyond++;
+      return;
+    }
+    this.list.splice(at, 0, { invariant, seq, actor, what, record });
+    if (this.list.length <= this.#max) return;
+    this.list.pop();
+    this.beyond++;
+  }
+}
+
+/** What is wrong with a group if it is whole. */
+export class Withheld {
+  #list: { readonly of: FindingOf; readonly record: JournalRecord; readonly what: string }[] = [];
+
+  get isEmpty(): boolean {
+    return this.#list.length === 0;
+  }
+
+  add(of: FindingOf, record: JournalRecord, what: string): void {
+    this.#list.push({ of, record, what });
+  }
+
+  /** The group was whole. */
+  tell(findings: Findings): void {
+    if (this.#list.length === 0) return;
+    for (const { of, record, what } of this.#list) findings.addLate(of, record, what);
+    this.forget();
+  }
+
+  /** It was not. */
+  forget(): void {
+    if (this.#list.length > 0) this.#list = [];
+  }
 }

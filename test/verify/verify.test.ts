@@ -57,13 +57,42 @@ describe('a journal that is cut off', () => {
     });
   });
 
-  test('in the middle of a group that another one follows is not', async () => {
-    const cut = interrupted.slice(0, -1);
+  test('in the middle of a group, and gone on with by others, is sound: its session has no end', async () => {
     const pages = new Pages();
-    for (const { seq: _, ...record } of cut) pages.append(record);
+    for (const { seq: _, ...record } of interrupted.slice(0, -1)) pages.append(record);
     writeSession(pages, 'ses_two');
-    expect(numbersOf(await verify(pages.records))).toEqual(['D3', 'divergent']);
+    for (const replays of [true, false]) {
+      expect(await verify(pages.records, { replays })).toMatchObject({
+        findings: [],
+        unfinished: { sessions: 1, calls: 1 },
+      });
+    }
+  });
+
+  test('in the middle of a group whose session goes on is not, and the group is what is told of (V3)', async () => {
+    const records = told((session) => {
+      for (const id of ['a', 'b', 'c']) session.calls(id).call(id, 'approval_required');
+      session.happens('interrupted').happens('error').happens('turn_complete');
+    });
+    const last = records.findLastIndex(({ event }) => event === 'interrupted');
+    const pages = new Pages();
+    for (const { seq: _, ...record } of records.toSpliced(last, 1)) {
+      if (record.event === 'error') writeSession(pages, 'ses_two');
+      pages.append(record);
+    }
+    const [found, ...others] = (await verify(pages.records)).findings;
+    expect(found).toMatchObject({ invariant: 'D3', seq: last, actor: 'ses_one/b' });
+    expect(others).toMatchObject([{ invariant: 'divergent', seq: last }]);
     expect(numbersOf(await verify(pages.records, { replays: false }))).toEqual(['D3']);
+    expect(await verify(pages.records, { maxFindings: 1 })).toMatchObject({ findings: [found], findingsBeyond: 1 });
+    expect(await verify(pages.records, { maxFindings: 0 })).toMatchObject({ findings: [], findingsBeyond: 2 });
+  });
+
+  test('in the middle of the end of a session leaves one that has no end', async () => {
+    const pages = new Pages();
+    new ComposedSession(pages).happens('connected').calls('a').call('a', 'approval_required').happens('closed');
+    pages.records.pop();
+    expect(await verify(pages.records)).toMatchObject({ findings: [], unfinished: { sessions: 1, calls: 1 } });
   });
 });
 
@@ -237,7 +266,6 @@ describe('a judge can go two ways', () => {
           version,
         },
       ],
-      isCutOff: false,
     });
     expect(judge.take(step(2))).toEqual([]);
     // versions count by which of them are the same

@@ -37,6 +37,8 @@ export interface Breach {
   readonly what: string;
   /** Which step of the group shows it; the last one where the group as a whole does. */
   readonly step: number;
+  /** Only a whole group shows it: it is none where the last records of the group were never written. */
+  readonly isOfWhole: boolean;
 }
 
 /** What every invariant says of itself. */
@@ -53,11 +55,20 @@ export const noBreaches: readonly Breach[] = Object.freeze([]);
 export class Breaches {
   /** The step that is looked at. */
   step = 0;
+  /** Whether what is taken down holds for a whole group only. */
+  isOfWhole = false;
   #list: Breach[] | undefined;
 
   add(of: BreachOf, what: string): void {
     this.#list ??= [];
-    this.#list.push({ of, what, step: this.step });
+    this.#list.push({ of, what, step: this.step, isOfWhole: this.isOfWhole });
+  }
+
+  /** Takes down what holds only if no record is missing behind the step. */
+  addOfWhole(of: BreachOf, what: string, isWhole: boolean): void {
+    this.isOfWhole = !isWhole;
+    this.add(of, what);
+    this.isOfWhole = false;
   }
 
   /** What was taken down since the last time. */
@@ -65,6 +76,7 @@ export class Breaches {
     const list = this.#list ?? noBreaches;
     this.#list = undefined;
     this.step = 0;
+    this.isOfWhole = false;
     return list;
   }
 }

@@ -29,7 +29,7 @@ export class ConversationJudge {
   }
 
   /** Takes a group, and gives what it breaks. */
-  take({ steps, isCutOff }: ConversationGroup): readonly Breach[] {
+  take({ steps }: ConversationGroup): readonly Breach[] {
     const isHalted = steps.some(({ transaction, event }) => transaction === undefined && event === 'halted');
     let owns = 0;
     for (let index = 0; index < steps.length; ) {
@@ -44,7 +44,7 @@ export class ConversationJudge {
         // of a group whose first record is missing: there is nothing to hold them against
         breaches.step = index;
         breaches.add('structure', `transaction ${first.transaction} moves, and its conversation has taken nothing`);
-      } else new Turn(this.facts, steps, index, next, isHalted).take(!isCutOff || next < steps.length);
+      } else new Turn(this.facts, steps, index, next, isHalted).take(next < steps.length);
       index = next;
     }
     return breaches.take();
@@ -89,6 +89,7 @@ class Turn {
     this.#next = place + 1;
   }
 
+  /** `isWhole`: no record can be missing behind it, since another one of the conversation follows in its group. */
   take(isWhole: boolean): void {
     const own = this.#own;
     const facts = this.#facts;
@@ -98,14 +99,15 @@ class Turn {
       const stood = facts.version;
       this.#moveBy(act);
       breaches.step = this.#place;
-      takeVersion(facts, act, stood, breaches);
+      takeVersion(facts, act, stood, isWhole, breaches);
       takeEffect(facts, act, own.stream, isWhole, breaches);
     }
     while (this.#next < this.#until) this.#move();
     breaches.step = this.#place;
     if (own.event === 'effect') return;
-    if (isWhole && own.version !== facts.version) {
-      breaches.add('structure', `version ${own.version} is said to stand, and its steps lead to ${facts.version}`);
+    if (own.version !== facts.version) {
+      const what = `version ${own.version} is said to stand, and its steps lead to ${facts.version}`;
+      breaches.addOfWhole('structure', what, isWhole);
     }
     // what a strict stream fails of has moved it nowhere
     takeRequest(facts, own, isWhole, this.#isHalted && own.event !== 'halted', breaches);

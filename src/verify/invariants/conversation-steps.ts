@@ -19,8 +19,6 @@ export interface ConversationStep {
 /** What one input led to: a step of the conversation, and those of the transactions that it moved; under `strict` twice. */
 export interface ConversationGroup {
   readonly steps: readonly ConversationStep[];
-  /** The group may lack its last steps. */
-  readonly isCutOff: boolean;
 }
 
 /** Where a life of a conversation begins. */

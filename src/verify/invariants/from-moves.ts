@@ -19,7 +19,6 @@ export function groupOf<Call extends CallEntry>(
     unreadAudio,
     passed: undefined,
     steps: moves.map(stepOf),
-    isCutOff: false,
   };
 }
 
@@ -34,7 +33,6 @@ export function firstGroupOf<Call extends CallEntry>(move: Move<Call>): SessionG
     unreadAudio: 0,
     passed: undefined,
     steps: [stepOf(move)],
-    isCutOff: false,
   };
 }
 

@@ -29,13 +29,13 @@ export function takeEffect(
   const place = placeOf(act, stream);
   switch (act.effect) {
     case 'holdEffect':
-      if (isWhole && facts.levels.length === 0)
-        breaches.add('C7', `effect ${place} waits for a commit, and no transaction is open`);
+      if (facts.levels.length === 0)
+        breaches.addOfWhole('C7', `effect ${place} waits for a commit, and no transaction is open`, isWhole);
       facts.held = [...facts.held, { place, level: facts.levels.length }];
       break;
     case 'releaseEffect':
-      if (isWhole && facts.levels.length > 0)
-        breaches.add('C7', `effect ${place} is released while a transaction is open`);
+      if (facts.levels.length > 0)
+        breaches.addOfWhole('C7', `effect ${place} is released while a transaction is open`, isWhole);
       facts.released = [...facts.released, place];
       break;
     case 'dropEffect':

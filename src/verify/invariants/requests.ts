@@ -56,7 +56,10 @@ export function takeRequest(
   if (from !== stream.phase) {
     breaches.add('structure', `the stream is said to have been ${from || 'nowhere'}, and was ${stream.phase}`);
   }
-  if (ends.has(event) && !hasEnded && !isUndone) breaches.add('C4', `${event} leaves the request ${to}`);
+  if (ends.has(event) && !hasEnded && !isUndone) {
+    // unless a strict stream fails of it, in a record behind this one
+    breaches.addOfWhole('C4', `${event} leaves the request ${to}`, isWhole || from !== to);
+  }
   if (hadEnded && !hasEnded && !starts)
     breaches.add('C4', `a request that is ${from} is ${to} again, and no init began it`);
   const due = hasEnded && !hadEnded ? 1 : 0;
@@ -64,9 +67,10 @@ export function takeRequest(
     const what = due === 1 ? `the request is ${to}` : `the request was ${from} and is ${to}`;
     breaches.add('C4', `${what}, and ended resolves ${endings} times`);
   }
-  if (hasEnded && isWhole) {
+  if (hasEnded) {
     for (const level of facts.levels) {
-      if (level.stream === number) breaches.add('C4', `the request is ${to}, and transaction ${level.number} is open`);
+      if (level.stream !== number) continue;
+      breaches.addOfWhole('C4', `the request is ${to}, and transaction ${level.number} is open`, isWhole);
     }
   }
   stream.phase = to;

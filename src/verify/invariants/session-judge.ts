@@ -69,7 +69,8 @@ export class SessionJudge {
       for (const invariant of atSteps) invariant.step?.(facts, step, group, breaches);
       facts.take(step, group);
     }
-    if (!group.isCutOff) for (const invariant of atEnds) invariant.end?.(facts, group, breaches);
+    breaches.isOfWhole = true;
+    for (const invariant of atEnds) invariant.end?.(facts, group, breaches);
     return breaches.take();
   }
 

@@ -52,11 +52,6 @@ export interface SessionGroup {
    * In order, the one that was told of first. One that changes no state and asks for nothing may be there or not.
    */
   readonly steps: readonly Step[];
-  /**
-   * The group may lack its last steps: a journal ends with it, or its run was cut off there. What only a whole group
-   * shows is then not looked for.
-   */
-  readonly isCutOff: boolean;
 }
 
 /** The rules of a session, as its first record has them. */

@@ -73,18 +73,23 @@ function endLevel(
   moveTo(facts, version);
 }
 
-/** What an effect of the conversation says of the version. `stood`: before it, and before the transactions that it moved. */
-export function takeVersion(facts: ConversationFacts, act: Act, stood: number, breaches: Breaches): void {
+/** What an effect of the conversation says of the version. `stood`: before it, and before the transactions that it moved. `isWhole`: no record is missing behind it. */
+export function takeVersion(
+  facts: ConversationFacts,
+  act: Act,
+  stood: number,
+  isWhole: boolean,
+  breaches: Breaches,
+): void {
   const { effect, detail = '', version } = act;
   if (version === undefined || version === facts.version) return;
   if (effect === 'fail') {
     breaches.add('C3', `an action fails with ${detail}, and version ${facts.version} becomes ${version}`);
   } else if (changesNothing(act)) {
-    const goesBack = `version ${version} stands after it, not ${facts.version}`;
-    breaches.add(
-      detail === 'rollbackTransaction' ? 'C1' : detail === 'beginTransaction' ? 'C3' : 'C2',
-      `${detail}: ${goesBack}`,
-    );
+    const what = `${detail}: version ${version} stands after it, not ${facts.version}`;
+    const of = detail === 'rollbackTransaction' ? 'C1' : detail === 'beginTransaction' ? 'C3' : 'C2';
+    // what its transactions did about it they say themselves, behind it
+    breaches.addOfWhole(of, what, isWhole);
   } else if (version <= facts.lastVersion) {
     const what = `version ${stood} becomes version ${version}, which was there before, and no transaction is rolled back`;
     breaches.add('C2', `${detail || effect}: ${what}`);

@@ -60,18 +60,25 @@ export class ConversationReplay {
   readonly #streams = new Map<number, ResponseStreamSnapshot>();
   readonly #levels: LevelReplay;
   readonly #fold: JournalFold | undefined;
+  readonly #isStrict: boolean;
   hasParted = false;
-  isCutOff = false;
+  #missed: Divergence | undefined;
 
   /** `keepsState`: whether what the inputs come to is wanted, where they were kept. */
   constructor(id: string, first: JournalRecord, began: ConversationBegan, keepsState: boolean) {
     const mode = began.mode as ConversationMode;
+    this.#isStrict = mode === 'strict';
     const policies = policiesOf(mode, began.policies as Partial<ConversationPolicies>);
     const { lastTransaction } = startIn(first);
     this.#levels = new LevelReplay(transactionRules(mode, policies), lastTransaction);
     this.#streams.set(0, snapshotIn(first.to));
     this.#fold = keepsState ? new JournalFold(id) : undefined;
     this.#fold?.take(first);
+  }
+
+  /** The last group lacks records: the machines do more. */
+  get isCutOff(): boolean {
+    return this.#missed !== undefined;
   }
 
   get phase(): StreamPhase {
@@ -87,12 +94,13 @@ export class ConversationReplay {
     return this.#fold?.state;
   }
 
-  /** Takes the step again. Gives where it differs. */
+  /** Takes the step again. Gives where it differs, or what the group before lacks: the conversation goes on. */
   take(group: RecordGroup): Divergence | undefined {
     if (this.hasParted) return undefined;
-    let found: Divergence | undefined;
+    let found = this.#missed;
+    this.#missed = undefined;
     try {
-      found = this.#take(group);
+      found ??= this.#take(group);
     } catch (thrown) {
       // an input that was kept and cannot be read
       found = { record: group.records[0] as JournalRecord, what: messageOf(thrown) };
@@ -101,14 +109,13 @@ export class ConversationReplay {
     return found;
   }
 
-  #take({ records, isCutOff }: RecordGroup): Divergence | undefined {
-    this.isCutOff = false;
+  #take({ records }: RecordGroup): Divergence | undefined {
     const isHalted = records.some(({ kind, event }) => kind === 'conversation' && event === 'halted');
     for (let index = 0; index < records.length; ) {
       let next = index + 1;
       while (records[next]?.kind === 'transaction') next++;
       const own = records[index] as JournalRecord;
-      const found = this.#step(own, records.slice(index + 1, next), isHalted, isCutOff && next === records.length);
+      const found = this.#step(own, records.slice(index + 1, next), isHalted, next === records.length);
       if (found !== undefined) return found;
       this.#fold?.take(own);
       index = next;
@@ -120,21 +127,28 @@ export class ConversationReplay {
     own: JournalRecord,
     transactions: readonly JournalRecord[],
     isHalted: boolean,
-    isCutOff: boolean,
+    isLast: boolean,
   ): Divergence | undefined {
     if (own.event === 'effect') return undefined;
     const stream = foldedIn(own)?.stream ?? 0;
-    // what a strict stream fails of has moved it nowhere
-    const isUndone = isHalted && own.event !== 'halted';
     const before = this.#stream(stream, own.from);
     const { snapshot, effects } = responseStreamStepper.step(before, own.event as ResponseStreamEventType);
+    const lacksItsEnd = isLast && !isHalted && snapshot.value !== own.to && this.#mayHaveFailed(own);
+    if (lacksItsEnd)
+      this.#missed = { record: own, what: `${own.event} fails a strict stream, and there is no record of it` };
+    // what a strict stream fails of has moved it nowhere
+    const isUndone = (isHalted || lacksItsEnd) && own.event !== 'halted';
     const parted = isUndone ? movesNothing(own) : this.#stepStream(own, stream, snapshot, effects);
     if (parted !== undefined) return parted;
     const moves = this.#levels.take(own.did, stream);
     return (
-      this.#compareLevels(own, transactions, moves, isCutOff) ??
-      (isUndone ? undefined : this.#compareNotes(own, effects))
+      this.#compareLevels(own, transactions, moves, isLast) ?? (isUndone ? undefined : this.#compareNotes(own, effects))
     );
+  }
+
+  /** Whether a strict stream may have failed of what this record tells of. */
+  #mayHaveFailed({ from, to, did }: JournalRecord): boolean {
+    return this.#isStrict && from === to && did.some(({ effect }) => effect === 'report');
   }
 
   #stepStream(
@@ -190,16 +204,17 @@ export class ConversationReplay {
     own: JournalRecord,
     records: readonly JournalRecord[],
     moves: readonly LevelMove[],
-    isCutOff: boolean,
+    isLast: boolean,
   ): Divergence | undefined {
     for (let index = 0; index < Math.max(records.length, moves.length); index++) {
       const move = moves[index];
       const record = records[index];
       if (record === undefined) {
-        this.isCutOff = isCutOff;
-        if (isCutOff) return undefined;
         const what = `by the machines ${inMove(move as LevelMove)}, and there is no record of it`;
-        return { record: records.at(-1) ?? own, what };
+        const missed = { record: records.at(-1) ?? own, what };
+        if (!isLast) return missed;
+        this.#missed = missed;
+        return undefined;
       }
       const says = inRecord(record);
       if (move === undefined) return { record, what: `the machines do nothing more, and the record says that ${says}` };

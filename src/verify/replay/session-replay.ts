@@ -47,35 +47,37 @@ export class SessionReplay {
   readonly #errors = new Set<string>();
   /** Something was different: nothing is compared any more. */
   hasParted = false;
-  /** What the machines did that the last group, which is cut off, has no records of. */
+  /** What the machines did that the last group has no records of. */
   pending: readonly Move<BareCall>[] = [];
+  #missed: Divergence | undefined;
 
   constructor(rules: SessionBegan) {
     const { maxConcurrentTools, maxOpenCalls, dropUnreadAudio } = rules;
     this.composition = createComposition({ maxConcurrentTools, maxOpenCalls, dropUnreadAudio });
   }
 
-  /** The group at hand lacks its last records: the machines do more. */
+  /** The last group lacks records: the machines do more. */
   get isCutOff(): boolean {
     return this.pending.length > 0;
   }
 
-  /** Takes the step again. Gives where it differs. */
-  take(group: RecordGroup): Divergence | undefined {
+  /** Takes the step again. Gives where it differs, or what the group before lacks: the session goes on. */
+  take({ records, owner }: RecordGroup): Divergence | undefined {
     if (this.hasParted) return undefined;
-    this.pending = nothing;
-    const { records, owner } = group;
     const first = records[0] as JournalRecord;
-    const divergence = first.event === '' ? this.#begin(group) : this.#step(owner, group, first);
+    let divergence = this.#missed;
+    this.#missed = undefined;
+    this.pending = nothing;
+    divergence ??= first.event === '' ? this.#begin(owner, records) : this.#step(owner, records, first);
     if (divergence !== undefined) this.hasParted = true;
     return divergence;
   }
 
-  #begin({ owner, records, isCutOff }: RecordGroup): Divergence | undefined {
-    return this.#compare(owner, records, [this.composition.begin()], isCutOff);
+  #begin(owner: string, records: readonly JournalRecord[]): Divergence | undefined {
+    return this.#compare(owner, records, [this.composition.begin()]);
   }
 
-  #step(owner: string, { records, isCutOff }: RecordGroup, first: JournalRecord): Divergence | undefined {
+  #step(owner: string, records: readonly JournalRecord[], first: JournalRecord): Divergence | undefined {
     this.#pass(first);
     const occurrence = this.#occurrence(owner, first);
     if (typeof occurrence === 'string') return { record: first, what: occurrence };
@@ -83,7 +85,7 @@ export class SessionReplay {
     this.#decide(occurrence);
     const moves = this.composition.take(occurrence, room ?? Number.POSITIVE_INFINITY, unreadAudio ?? 0);
     this.#remember(occurrence, moves);
-    const divergence = this.#compare(owner, records, moves, isCutOff);
+    const divergence = this.#compare(owner, records, moves);
     this.#forget(moves);
     return divergence;
   }
@@ -156,12 +158,7 @@ export class SessionReplay {
     return known !== undefined && !('snapshot' in known);
   }
 
-  #compare(
-    owner: string,
-    records: readonly JournalRecord[],
-    moves: readonly Move<BareCall>[],
-    isCutOff: boolean,
-  ): Divergence | undefined {
+  #compare(owner: string, records: readonly JournalRecord[], moves: readonly Move<BareCall>[]): Divergence | undefined {
     let next = 0;
     for (const record of records) {
       // a move that does nothing may have a record or not
@@ -177,14 +174,12 @@ export class SessionReplay {
       return { record, what: `by the machines ${inMove(move)}; the record says that ${inRecord(record)}` };
     }
     const missing = moves.slice(next).filter(saysSomething);
+    this.pending = missing;
     const [first] = missing;
     if (first === undefined) return undefined;
-    if (isCutOff) {
-      this.pending = missing;
-      return undefined;
-    }
-    const record = records.at(-1) as JournalRecord;
-    return { record, what: `by the machines ${inMove(first)} then, and there is no record of it` };
+    const what = `by the machines ${inMove(first)} then, and there is no record of it`;
+    this.#missed = { record: records.at(-1) as JournalRecord, what };
+    return undefined;
   }
 }
 

@@ -120,8 +120,7 @@ export class StreamSystem implements System {
     for (const moved of folded.trace) if (moved.of === 'transaction') oracle.take(moved);
     findings.push(...oracle.findings);
     if (folded.trace.length > 0) {
-      for (const { of, what } of judge.take({ steps: step.steps, isCutOff: false }))
-        findings.push({ invariant: of, what });
+      for (const { of, what } of judge.take({ steps: step.steps })) findings.push({ invariant: of, what });
     }
     for (const released of step.released) {
       const { phase } = folded.state.conversation;
@@ -135,7 +134,7 @@ export class StreamSystem implements System {
         stream: 0,
         version: judge.facts.version,
       };
-      for (const { of, what } of judge.take({ steps: [run], isCutOff: false })) findings.push({ invariant: of, what });
+      for (const { of, what } of judge.take({ steps: [run] })) findings.push({ invariant: of, what });
     }
     findings.push(...countIn(parts, folded.state.parts, folded.trace));
     findings.push(...staleIn(folded.state));
