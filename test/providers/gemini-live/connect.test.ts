@@ -270,8 +270,13 @@ describe('keys', () => {
 
     const controller = new AbortController();
     let give = (_: string) => {};
+    let made = 0;
     const late = geminiLive(
       against(far, {
+        webSocket: () => {
+          made++;
+          return new Promise<never>(() => {});
+        },
         accessToken: () =>
           new Promise((resolve) => {
             give = resolve;
@@ -284,7 +289,7 @@ describe('keys', () => {
     expect(await connecting).toBe('enough');
     give('auth_tokens/1');
     await quiet();
-    expect(far.peers).toHaveLength(3);
+    expect(made).toBe(0);
   });
 
   it('appear nowhere: in no error, no event, no object', async () => {
@@ -306,6 +311,11 @@ describe('keys', () => {
     const provider = geminiLive(against(loopback));
     shown.push(session, reading.events, provider, JSON.stringify(provider), JSON.stringify(session));
     expect(story(reading.events)).toEqual(['error: told [key] [key]', 'closed: gone [key] [key] (close code 1011)']);
+    // One that stands in the URL in other characters is found in those too, and whole.
+    const token = 'auth_tokens/abc+def';
+    const encoded = encodeURIComponent(token);
+    const refused = await refusal({ setup: { code: 1008, reason: `${encoded} and ${token}` } }, { accessToken: token });
+    expect(refused).toMatchObject({ reason: '[key] and [key] (close code 1008)' });
     for (const value of shown) expect(inspect(value, { depth: 20, showHidden: true })).not.toContain(key);
     expect(shown.slice(0, 4).map(String).join()).toContain('[key]');
   });
@@ -454,6 +464,7 @@ describe('history', () => {
     { role: 'tool', id: 't1', name: 'book', arguments: '{"room":7}', output: 'booked', isError: false },
     { role: 'tool', id: 't2', name: 'book', arguments: 'no json', output: 'refused', isError: true },
     { role: 'assistant', text: 'Room 7 it is.' },
+    { role: 'tool', id: 't3', name: 'book', arguments: '[1]', output: 'no', isError: true },
   ] as const;
 
   it.each(['gemini-2.5-flash-live', 'gemini-3.1-flash-live-preview', 'gemini-3.8-live'])(
@@ -463,6 +474,10 @@ describe('history', () => {
       await session.send({ type: 'text', text: 'Thanks' });
       await reading.until('turn_complete');
       expect(story(reading.events)).toEqual(['“You said: Thanks”', 'turn_complete']);
+      expect(peer.context[6]).toEqual({
+        role: 'model',
+        parts: [{ functionCall: { id: 't3', name: 'book', args: { arguments: '[1]' } } }],
+      });
       expect(peer.context.slice(0, 6)).toEqual([
         { role: 'user', parts: [{ text: 'Book a room.' }] },
         { role: 'model', parts: [{ functionCall: { id: 't1', name: 'book', args: { room: 7 } } }] },

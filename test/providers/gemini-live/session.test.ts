@@ -48,7 +48,8 @@ describe('a conversation', () => {
   });
 
   it('in text, where the model still can', async () => {
-    const { session, reading, far } = await live({ driver: { modality: 'text' } });
+    const { session, reading, far, peer } = await live({ driver: { modality: 'text' } });
+    expect(peer.ofKind('setup')[0]).not.toHaveProperty('outputAudioTranscription');
     await session.send(text('Hi'));
     await reading.until('turn_complete');
     expect(reading.events.some(({ type }) => type === 'audio')).toBe(false);
@@ -88,6 +89,18 @@ describe('tools', () => {
     ]);
     expect(story(reading.events)).toEqual(['c1 look{"for":"rain"}', '“It is wet.”', 'turn_complete']);
     expect(far.violations).toEqual([]);
+  });
+
+  it('that the model waits for are not scheduled', async () => {
+    const { session, reading, peer } = await live({
+      far: { model: looks },
+      driver: { scheduling: 'silent', nonBlocking: ['book'] },
+      connect: { tools },
+    });
+    await session.send(text('rain'));
+    await reading.until('tool_call');
+    await session.sendToolResult('c1', 'wet');
+    expect(peer.ofKind('toolResponse')[0].functionResponses[0]).not.toHaveProperty('scheduling');
   });
 
   it('an error is an error to the model', async () => {
