@@ -80,11 +80,13 @@ export class CompactionRule {
     if (record.kind === 'call') this.#takeCall(life, record);
     else if (record.event === 'recovered') life.isFound = true;
     else if (record.to === 'closed') life.isClosed = true;
-    if (this.#hasEnded(life)) this.#lives.delete(id);
+    // of one that a recovery has found, notices about its calls are still to come
+    if (!life.isFound && this.#hasEnded(life)) this.#lives.delete(id);
   }
 
   /** Between the passes. */
   looked(): void {
+    for (const [id, life] of this.#lives) if (this.#hasEnded(life)) this.#lives.delete(id);
     const latest = this.#latest;
     // a life of the same id that came after it would stand here, and would be the latest
     if (latest !== undefined) this.#lives.set(latest.id, latest);
@@ -102,8 +104,9 @@ export class CompactionRule {
   }
 
   #lifeOf(id: string, record: JournalRecord): Life {
-    const known = this.#lives.get(id);
+    let known = this.#lives.get(id);
     if (isBeginning(record)) {
+      if (known !== undefined && this.#hasEnded(known)) known = undefined;
       const life = lifeFrom(id, known?.from ?? record.seq);
       // another one has its id and its process is gone: both stay
       life.isKept = known !== undefined;

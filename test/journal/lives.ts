@@ -92,6 +92,11 @@ export const courses: readonly Course[] = [
     stays: 'until dealt with',
   },
   { name: 'recovered', steps: [...opened, ...aCall, steps.told, steps.recovered], stays: 'until dealt with' },
+  {
+    name: 'recovered, and its calls told of behind it',
+    steps: [...opened, ...aCall, steps.recovered, steps.told],
+    stays: 'until dealt with',
+  },
 ];
 
 /** A record of a conversation, which always stays. */
