@@ -23,6 +23,10 @@ const works = {
     const { exploreSession } = await import('./loads/explore.mjs');
     return (_, options) => exploreSession(/** @type {Parameters<typeof exploreSession>[0]} */ (options));
   },
+  'driver-frames': async () => {
+    const { driverFrames } = await import('./loads/driver-frames.mjs');
+    return (_, options) => driverFrames(/** @type {Parameters<typeof driverFrames>[0]} */ (options));
+  },
   'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {

@@ -1,194 +1,187 @@
-/**
- * P15: a driver from the wire to the contract. By hand, after `npm run build`:
- *
- *     node --expose-gc test/bench/loads/driver-frames.mjs [sessions] [seconds]
- *
- * A service in a process of its own, so that this one has a core for the driver alone, sends each of 500 sessions 50 events a
- * second, four of them a quarter of a second of speech. Each names the moment at which it was sent; what is measured is the
- * time until the contract event is read. A bare socket that only parses is measured first: what it takes is no driver's fault.
- * Then the barge-in: two hundred frames of audio are unread when the user speaks, and the host comes back to its loop.
- */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startSession } from 'commitpoint';
+import { geminiLive } from 'commitpoint/providers/gemini-live';
 import { openaiRealtime } from 'commitpoint/providers/openai-realtime';
 import { WebSocket } from 'ws';
+import { collect } from '../meter.mjs';
 
-const perSecond = 50;
-const me = fileURLToPath(import.meta.url);
-
-if (process.argv[2] === 'service') await serve();
-else await measure(Number(process.argv[2] ?? 500), Number(process.argv[3] ?? 20));
+const warmUpMs = 1_000;
+const bargeIns = 100;
 
 /**
- * @param {number} sessions
- * @param {number} seconds
+ * @typedef {object} Options
+ * @property {'p99' | 'cpu' | 'growth' | 'barge-in'} measures
+ * @property {'bare' | 'openai' | 'gemini'} [by] `bare`: a socket that parses what comes and does nothing else.
+ * @property {number} [sessions] Default 500.
+ * @property {number} [seconds] Default 2.
  */
-async function measure(sessions, seconds) {
-  const service = fork(me, ['service']);
-  /** @type {string} */
-  const baseUrl = await next(service);
-  const figures = {
-    sessions,
-    bare: await steady(service, sessions, seconds, (tell) => bare(baseUrl, tell)),
-    driver: await steady(service, sessions, seconds, (tell) => driven(baseUrl, tell)),
-    bargeIn: await bargeIn(service, baseUrl),
-  };
-  console.log(JSON.stringify(figures, null, 2));
-  service.kill();
+
+/** @typedef {import('node:child_process').ChildProcess} Service */
+/** @typedef {(sentAt: string) => void} Tell */
+
+/**
+ * A driver, from the wire to the contract: five hundred sessions that get fifty events a second each, one of them audio of a
+ * quarter of a second every quarter of a second, from a service in another process. What is measured:
+ *
+ * - `p99`: time from the sending of an event until it is read, on one machine's clock
+ * - `cpu`: events for each second of CPU time of this process
+ * - `growth`: bytes that this process holds more after the stretch than before it, garbage collected
+ * - `barge-in`: time from the sending of `speech_started`, with two hundred pieces of audio unread in a session that drops them,
+ *   until the host, who comes back to its loop, reads `interrupted`
+ *
+ * A minute of it, by hand: `node --expose-gc test/bench/case.mjs driver-frames commitpoint
+ * '{"measures":"growth","by":"openai","seconds":60}'`.
+ * @param {Options} options
+ * @returns {Promise<import('../meter.mjs').Sample>}
+ */
+export async function driverFrames({ measures, by = 'openai', sessions = 500, seconds = 2 }) {
+  const service = fork(fileURLToPath(new URL('driver-frames-service.mjs', import.meta.url)));
+  try {
+    const host = await said(service);
+    if (measures === 'barge-in') return await bargeIn(service, host);
+    return await steady(service, host, { measures, by, sessions, seconds });
+  } finally {
+    service.kill();
+  }
 }
 
 /**
- * @param {import('node:child_process').ChildProcess} service
- * @param {number} sessions
- * @param {number} seconds
- * @param {(tell: (sentAt: string) => void) => Promise<() => unknown>} open
+ * @param {Service} service
+ * @param {string} host
+ * @param {Required<Options>} options
+ * @returns {Promise<import('../meter.mjs').Sample>}
  */
-async function steady(service, sessions, seconds, open) {
-  /** @type {number[]} */
-  let taken = [];
-  const closes = await Promise.all(
-    Array.from({ length: sessions }, () =>
-      open((sentAt) => taken.push(Number(process.hrtime.bigint() - BigInt(sentAt)))),
-    ),
-  );
-  service.send({ do: 'send', on: true });
-  await later(2_000);
-  taken = [];
-  const heapBefore = heap();
+async function steady(service, host, { measures, by, sessions, seconds }) {
+  // room for all that can come: an array that grows would be measured with the driver
+  const taken = new Float64Array(sessions * (seconds + 1) * 60);
+  let count = 0;
+  let counts = false;
+  /** @type {Tell} */
+  const tell = (sentAt) => {
+    if (counts) taken[count++ % taken.length] = Number(process.hrtime.bigint() - BigInt(sentAt));
+  };
+  const open = by === 'bare' ? bare : driven(by);
+  const closes = await Promise.all(Array.from({ length: sessions }, () => open(host, tell)));
+  service.send('start');
+  await later(warmUpMs);
+  const before = measures === 'growth' ? held() : 0;
   const cpu = process.cpuUsage();
+  const since = performance.now();
+  counts = true;
   await later(seconds * 1_000);
+  counts = false;
+  const wallMs = Math.round(performance.now() - since);
   const { user, system } = process.cpuUsage(cpu);
-  const events = taken.length;
-  const sorted = Float64Array.from(taken).sort();
-  taken = [];
-  const heapAfter = heap();
-  service.send({ do: 'send', on: false });
+  const after = measures === 'growth' ? held() : 0;
+  service.send('stop');
   await Promise.all(closes.map((close) => close()));
-  return {
-    eventsPerSecond: Math.round(events / seconds),
-    cores: round((user + system) / 1e6 / seconds),
-    ...percentiles(sorted),
-    heapGrowthMb: round((heapAfter - heapBefore) / 1e6),
-  };
+  if (count === 0 || count > taken.length) throw new Error(`${count} events came, of ${sessions} × ${seconds} × 50`);
+  process.stderr.write(`${count} events in ${wallMs} ms, of ${sessions * seconds * 50}\n`);
+  if (measures === 'growth') return { value: Math.max(0, after - before), unit: 'B', wallMs };
+  if (measures === 'cpu') return { value: (count * 1e6) / (user + system), unit: '/CPU-s', wallMs };
+  return { value: p99(taken.subarray(0, count)), unit: 'ms', wallMs };
 }
 
 /**
- * @param {string} baseUrl
- * @param {(sentAt: string) => void} tell
+ * @param {string} host
+ * @param {Tell} tell
  */
-async function bare(baseUrl, tell) {
-  const socket = new WebSocket(`${baseUrl}/realtime?model=m`, {
-    headers: { authorization: 'Bearer k' },
-    perMessageDeflate: false,
-  });
-  await new Promise((resolve) => socket.on('open', resolve));
+async function bare(host, tell) {
+  const socket = new WebSocket(`ws://${host}/v1/realtime?model=m`, { perMessageDeflate: false });
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
   socket.on('message', (data) => {
     const frame = JSON.parse(String(data));
-    if (frame.type.endsWith('.delta')) tell(frame.sent_at);
+    if (typeof frame.delta === 'string') tell(frame.delta.slice(0, 20));
   });
-  return () => socket.terminate();
+  socket.send('{"type":"session.update"}');
+  return async () => socket.terminate();
 }
 
 /**
- * @param {string} baseUrl
- * @param {(sentAt: string) => void} tell
+ * @param {'openai' | 'gemini'} by
+ * @returns {typeof bare}
  */
-async function driven(baseUrl, tell) {
-  const session = await openaiRealtime({ apiKey: 'k', baseUrl }).connect({ model: 'm' });
-  void (async () => {
-    for await (const event of session.events()) {
-      if (event.type === 'text') tell(event.text);
-    }
-  })();
-  return () => session.close();
+function driven(by) {
+  return async (host, tell) => {
+    const provider =
+      by === 'openai'
+        ? openaiRealtime({ apiKey: 'k', baseUrl: `ws://${host}/v1` })
+        : geminiLive({ apiKey: 'k', baseUrl: `ws://${host}` });
+    const session = await provider.connect({ model: 'm' });
+    const reading = (async () => {
+      for await (const event of session.events()) {
+        if (event.type === 'text') tell(event.text);
+        else if (event.type === 'audio') tell(event.data.slice(0, 20));
+      }
+    })();
+    return async () => {
+      await session.close();
+      await reading;
+    };
+  };
 }
 
 /**
- * @param {import('node:child_process').ChildProcess} service
- * @param {string} baseUrl
+ * @param {Service} service
+ * @param {string} host
+ * @returns {Promise<import('../meter.mjs').Sample>}
  */
-async function bargeIn(service, baseUrl) {
+async function bargeIn(service, host) {
   const session = await startSession({
-    provider: openaiRealtime({ apiKey: 'k', baseUrl }),
+    provider: openaiRealtime({ apiKey: 'k', baseUrl: `ws://${host}/v1` }),
     connect: { model: 'm' },
     dropUnreadAudio: true,
   });
+  // a second reader sees what the first one leaves unread
+  let unread = 0;
+  let arrived = () => {};
+  session.events$.subscribe(({ type }) => {
+    if (type === 'audio' && ++unread === 200) arrived();
+    if (type === 'interrupted') arrived();
+  });
+  const until = () =>
+    new Promise((/** @type {(nothing: void) => void} */ resolve) => {
+      arrived = resolve;
+    });
   const events = session.events()[Symbol.asyncIterator]();
-  /** @type {number[]} */
-  const taken = [];
-  for (let round = 0; round < 200; round++) {
-    service.send({ do: 'flood' });
-    await next(service);
-    await later(20);
-    service.send({ do: 'speak' });
-    const sentAt = BigInt(await next(service));
-    let event = await events.next();
-    while (event.value?.type !== 'interrupted') event = await events.next();
-    taken.push(Number(process.hrtime.bigint() - sentAt));
+  const taken = new Float64Array(bargeIns);
+  const since = performance.now();
+  for (let round = -10; round < bargeIns; round += 1) {
+    unread = 0;
+    const flooded = until();
+    service.send('flood');
+    await flooded;
+    const sentAt = said(service);
+    const interrupted = until();
+    service.send('speak');
+    await interrupted;
+    let skipped = -1;
+    for (let type = ''; type !== 'interrupted'; skipped += 1) type = (await events.next()).value?.type;
+    const seenAt = process.hrtime.bigint();
+    if (skipped > 0) throw new Error(`${skipped} pieces of audio were not dropped`);
+    const ns = Number(seenAt - BigInt(await sentAt));
+    // the first ones are the compiler's
+    if (round >= 0) taken[round] = ns;
   }
   await session.close();
-  return { rounds: taken.length, ...percentiles(Float64Array.from(taken).sort()) };
+  return { value: p99(taken), unit: 'ms', wallMs: Math.round(performance.now() - since) };
 }
 
-async function serve() {
-  const { LoopbackServer } = await import('../../../dist/src/testing/loopback/server.js');
-  const speech = 'AAAA'.repeat(4_000);
-  const server = await LoopbackServer.listen({
-    upgrade: () => ({ accept: true }),
-    connected(connection) {
-      connection.onMessage((message) => {
-        if (JSON.parse(message).type === 'session.update')
-          connection.sendJson({ type: 'session.updated', session: {} });
-      });
-      connection.sendJson({ type: 'session.created', session: {} });
-    },
+/**
+ * @param {Service} service
+ * @returns {Promise<string>}
+ */
+function said(service) {
+  return new Promise((resolve, reject) => {
+    /** @param {number | null} code */
+    const gone = (code) => reject(new Error(`the service ended with ${code}`));
+    service.once('exit', gone);
+    service.once('message', (message) => {
+      service.off('exit', gone);
+      resolve(String(message));
+    });
   });
-  let on = false;
-  let responses = 0;
-  const delta = (/** @type {string} */ kind, /** @type {string} */ text) => ({
-    type: `response.output_${kind}.delta`,
-    response_id: 'steady',
-    item_id: 'i',
-    content_index: 0,
-    sent_at: String(process.hrtime.bigint()),
-    delta: text,
-  });
-  let turn = 0;
-  // Ten times a second a tenth of the sessions' events, spread over the sessions, as users are.
-  setInterval(() => {
-    if (!on) return;
-    const open = server.connections.filter(({ isOpen }) => isOpen);
-    turn++;
-    for (const [index, connection] of open.entries()) {
-      if ((index + turn) % 4 !== 0) continue;
-      for (let n = 0; n < (perSecond * 4) / 100; n++) {
-        const frame = delta('text', '');
-        connection.sendJson({ ...frame, delta: frame.sent_at });
-      }
-      if ((index + turn) % 24 === 0) connection.sendJson(delta('audio', speech));
-    }
-  }, 10);
-  process.on('message', (/** @type {{ do: string, on?: boolean }} */ message) => {
-    const connection = server.connections.at(-1);
-    if (message.do === 'send') on = message.on === true;
-    else if (message.do === 'flood') {
-      const id = `r${++responses}`;
-      connection?.sendJson({ type: 'response.created', response: { id } });
-      for (let n = 0; n < 200; n++) connection?.sendJson({ ...delta('audio', speech), response_id: id });
-      process.send?.('flooded');
-    } else {
-      connection?.sendJson({ type: 'input_audio_buffer.speech_started', item_id: 'u' });
-      process.send?.(String(process.hrtime.bigint()));
-      connection?.sendJson({ type: 'response.done', response: { id: `r${responses}`, status: 'cancelled' } });
-    }
-  });
-  process.send?.(`ws://${server.host}/v1`);
-}
-
-/** @param {import('node:child_process').ChildProcess} service */
-function next(service) {
-  return new Promise((/** @type {(message: any) => void} */ resolve) => service.once('message', resolve));
 }
 
 /** @param {number} ms */
@@ -196,18 +189,14 @@ function later(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function heap() {
-  globalThis.gc?.();
-  return process.memoryUsage().heapUsed;
+function held() {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
-/** @param {Float64Array} sorted Nanoseconds. */
-function percentiles(sorted) {
-  const at = (/** @type {number} */ share) => round((sorted[Math.floor(sorted.length * share)] ?? 0) / 1e6);
-  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: round((sorted.at(-1) ?? 0) / 1e6) };
-}
-
-/** @param {number} value */
-function round(value) {
-  return Math.round(value * 1000) / 1000;
+/** @param {Float64Array} ns */
+function p99(ns) {
+  const sorted = ns.slice().sort();
+  return (sorted[Math.floor(sorted.length * 0.99)] ?? 0) / 1e6;
 }
