@@ -1,7 +1,7 @@
 /** Journals as the command line reads them: files of frames, and JSON lines. */
 import { fromJsonString, toBinary } from '@bufbuild/protobuf';
 import { RecordSchema } from '../../proto/gen/commitpoint/journal/v1/journal_pb.js';
-import { JournalDamagedError, messageOf } from '../contract/errors.js';
+import { isCommitpointError, JournalDamagedError, messageOf, UnreadableFileError } from '../contract/errors.js';
 import type { JournalRecord } from '../contract/journal.js';
 import { decodeRecord } from '../journal/index.js';
 import { nodeDisk } from '../journals/file/disk.js';
@@ -29,6 +29,7 @@ export class JournalInput implements AsyncIterable<JournalRecord> {
     try {
       yield* this.path === '-' || this.path.endsWith('.jsonl') ? this.#lines() : this.#frames();
     } catch (thrown) {
+      if (!isCommitpointError(thrown)) throw new UnreadableFileError(this.path, thrown);
       if (!(thrown instanceof JournalDamagedError)) throw thrown;
       this.damage = thrown;
     }

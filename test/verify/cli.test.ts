@@ -157,6 +157,10 @@ describe('verify', () => {
     writeFileSync(path, 'nothing of the kind');
     await expect(verifyJournal(path, {})).rejects.toMatchObject({ code: 'journal_format' });
     await expect(verifyJournal(newPath(), {})).rejects.toMatchObject({ code: 'unreadable_file' });
+    await expect(verifyJournal(folder, {})).rejects.toMatchObject({
+      code: 'unreadable_file',
+      message: expect.stringContaining(folder),
+    });
   });
 });
 

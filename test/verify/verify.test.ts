@@ -219,6 +219,20 @@ test('journals, lists and streams of records are read alike', async () => {
   expect(fromList.records).toBe(interrupted.length);
 });
 
+test('what is no journal, and what is no number, is refused', async () => {
+  const no = { code: 'invalid_input' };
+  for (const journal of [undefined, null, 7, 'run.journal', {}, { read: () => null }] as never[]) {
+    await expect(verify(journal)).rejects.toMatchObject(no);
+    await expect(replay(journal)).rejects.toMatchObject(no);
+  }
+  for (const number of [Number.NaN, -1, 1.5, '3', null] as never[]) {
+    await expect(verify([], { maxFindings: number })).rejects.toMatchObject(no);
+    for (const option of ['at', 'maxFindings', 'maxEnded']) {
+      await expect(replay([], { [option]: number })).rejects.toMatchObject(no);
+    }
+  }
+});
+
 test('a supervisor is passed over', async () => {
   const supervisor: JournalRecord = {
     seq: 1,

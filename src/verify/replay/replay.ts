@@ -1,7 +1,7 @@
 import type { JournalRecord } from '../../contract/journal.js';
 import { Bench } from '../bench.js';
 import type { Finding } from '../verdict.js';
-import { recordsOf, type Verifiable } from '../verify.js';
+import { assertCount, recordsOf, type Verifiable } from '../verify.js';
 import { conversationAt, type ReplayedConversation, type ReplayedSession, sessionAt } from './states.js';
 
 /** What `replay` can be told. */
@@ -64,10 +64,11 @@ class Ended<Life> {
  * Rebuilds where everything stood at a record, from the journal alone: what happened from outside goes through the machines again.
  * Of a conversation its content comes back, too, where the journal has kept the inputs.
  *
- * Rejects as the journal does where it cannot be read.
+ * Rejects as the journal does where it cannot be read, and with an `InvalidInputError` for what is no journal, or no number.
  */
 export async function replay(journal: Verifiable, options: ReplayOptions = {}): Promise<Replayed> {
   const { at: until = Number.POSITIVE_INFINITY, maxFindings = 100, maxEnded = 1000 } = options;
+  for (const [what, value] of Object.entries({ at: until, maxFindings, maxEnded })) assertCount(what, value);
   const sessions = new Ended<ReplayedSession>(maxEnded);
   const conversations = new Ended<ReplayedConversation>(maxEnded);
   const bench = new Bench({
