@@ -1,5 +1,5 @@
 /** `commitpoint run` with a live service, as a process, against the fakes (V1 to V5 of `src/cli/live-conversation.ts`). */
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readJournalFile } from '../../src/journals/file/index.js';
@@ -178,6 +178,7 @@ describe.each([openai, gemini])('$name', (service) => {
       calls: 1,
       unfinished: { sessions: 0, calls: 0 },
     });
+    expect(await readFile(path, 'latin1')).not.toContain(key);
   });
 
   test('tells that it is connected, and what a session needs to be told', async () => {
