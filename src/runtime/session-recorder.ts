@@ -33,6 +33,7 @@ import type {
 } from '../contract/journal.js';
 import type { BidiEvent } from '../contract/provider.js';
 import { payloadUnder } from '../journal/payload.js';
+import { placeBehind } from '../journal/place.js';
 import type { Call } from './call.js';
 import { endless } from './delivery.js';
 import type { SessionSettings } from './options.js';
@@ -49,6 +50,7 @@ export class SessionRecorder {
   readonly #settings: SessionSettings;
   readonly #failed: (error: unknown) => void;
   #isFailed = false;
+  #lastSeq = 0;
   #textTaken = 0;
   #textDelivered = 0;
   #audioTaken = 0;
@@ -205,7 +207,8 @@ export class SessionRecorder {
     if (data !== undefined) entry = { at, actor, kind, event, from, to, cause, did, data };
     if (passed !== undefined) entry = { ...entry, passed };
     try {
-      return this.journal.append(entry);
+      this.#lastSeq = placeBehind(this.#lastSeq, this.journal.append(entry), this.#settings.sessionId);
+      return this.#lastSeq;
     } catch (error) {
       this.#isFailed = true;
       this.#failed(error);

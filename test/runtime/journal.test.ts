@@ -160,6 +160,25 @@ describe('payloads (J4)', () => {
   }
 });
 
+describe('a journal that gives no place', () => {
+  it.each([
+    ['later', () => Promise.reject(new TypeError('too late'))],
+    ['never', () => undefined],
+    ['twice', () => 1],
+    ['as no number', () => Number.NaN],
+  ])('%s ends the session with journal_failed', async (_, append) => {
+    const none = { durable: false, flush: async () => {}, read: async function* () {} };
+    let appended = 0;
+    const journal = { ...none, append: () => (++appended === 1 ? 1 : append()) } as Journal;
+    const { session } = await stage({ journal });
+    expect(await session.closed).toMatchObject({
+      reason: 'journal_failed',
+      message: expect.stringContaining('expected a number above 1'),
+    });
+    expect(appended).toBe(2);
+  });
+});
+
 describe('a journal that takes no more (J3)', () => {
   it('ends the session with journal_failed, and is asked for nothing more', async () => {
     let asked = 0;

@@ -19,6 +19,7 @@ import {
   toEvents,
 } from '../../conversation/index.js';
 import { type EffectBook, type StepRecord, StepRecorder } from '../../conversation/step-recorder.js';
+import { placeBehind } from '../../journal/place.js';
 import { type EffectPlace, placeOf } from './host-effects.js';
 import { initialOf, keptOf } from './payloads.js';
 
@@ -40,6 +41,7 @@ export class ConversationRecorder {
   readonly #steps: StepRecorder;
   readonly #policy: PayloadPolicy;
   #appended = 0;
+  #lastSeq = 0;
 
   /** `book`: of the host's effects, if it has any. */
   constructor(life: RecordedLife, book: EffectBook | undefined) {
@@ -106,9 +108,10 @@ export class ConversationRecorder {
 
   #append(entry: Omit<JournalEntry, 'at' | 'actor'> & { readonly actor?: string }): number {
     const { journal, now, id } = this.#life;
-    const seq = journal.append({ at: now(), actor: id, ...entry });
+    const given = journal.append({ at: now(), actor: id, ...entry });
+    this.#lastSeq = placeBehind(this.#lastSeq, given, `conversation ${id}`);
     this.#appended++;
-    return seq;
+    return this.#lastSeq;
   }
 
   /** What a life that goes on goes on from. */
