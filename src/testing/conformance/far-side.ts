@@ -33,6 +33,7 @@ export interface ConformanceTurn {
   readonly held?: boolean;
 }
 
+/** A tool call that the far side makes. */
 export interface ConformanceCall {
   readonly id: string;
   /** `look` or `book`, which the suite declares. */

@@ -137,7 +137,7 @@ export class LoopbackServer {
     }
     if (answer.protocol !== undefined) this.#chosen.set(request, answer.protocol);
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const connection = new LoopbackConnection(asked, webSocket, socket);
+      const connection = new LoopbackConnection(asked, { webSocket, tcp: socket });
       this.connections.push(connection);
       const waiting = this.#waiting;
       this.#waiting = [];
@@ -177,11 +177,13 @@ export class LoopbackConnection {
   #binary = false;
   #pieces = 1;
 
+  /** Made by the server. (Its declarations name no types of Node or of `ws`, which a host need not have.) */
   constructor(
     readonly request: UpgradeRequest,
-    webSocket: WebSocket,
-    tcp: Socket,
+    sockets: { readonly webSocket: unknown; readonly tcp: unknown },
   ) {
+    const webSocket = sockets.webSocket as WebSocket;
+    const tcp = sockets.tcp as Socket;
     this.#webSocket = webSocket;
     this.#tcp = tcp;
     tcp.setNoDelay(true);

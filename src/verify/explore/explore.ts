@@ -65,6 +65,7 @@ export interface Explored<Told = Scenario> {
 export function explore(
   options: ({ readonly stream: StreamExploration } & ExplorationBounds) | { readonly scenario: StreamScenario },
 ): Explored<StreamScenario>;
+/** Of a session and its calls. */
 export function explore(options?: Exploration | { readonly scenario: Scenario }): Explored;
 export function explore(
   options:
