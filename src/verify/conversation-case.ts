@@ -5,6 +5,7 @@ import { conversationGroupOf, startIn } from './conversation-records.js';
 import { ConversationJudge } from './invariants/index.js';
 import type { RecordGroup } from './record-groups.js';
 import { ConversationReplay } from './replay/conversation-replay.js';
+import { mayLackRecords } from './replay/session-replay.js';
 import { type Findings, Withheld } from './verdict.js';
 
 export class ConversationCase {
@@ -26,7 +27,7 @@ export class ConversationCase {
     // it goes on: the group before was not cut off
     this.#withheld.tell(findings);
     const divergence = this.replay?.take(group);
-    const mayBeCutOff = this.replay === undefined || this.replay.hasParted || this.replay.isCutOff;
+    const mayBeCutOff = mayLackRecords(this.replay, group, divergence);
     const judged = conversationGroupOf(records);
     if (judged === undefined) {
       findings.add('structure', records[0] as JournalRecord, 'a conversation moves, and what it took is not recorded');

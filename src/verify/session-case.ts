@@ -3,7 +3,7 @@ import { machinesVersion } from '../../machines/index.js';
 import type { JournalRecord, SessionBegan } from '../contract/journal.js';
 import { SessionJudge } from './invariants/index.js';
 import type { RecordGroup } from './record-groups.js';
-import { SessionReplay } from './replay/session-replay.js';
+import { mayLackRecords, SessionReplay } from './replay/session-replay.js';
 import { sessionGroupOf } from './session-records.js';
 import { type Findings, Withheld } from './verdict.js';
 
@@ -28,7 +28,7 @@ export class SessionCase {
     else this.#withheld.forget();
     const divergence = isOfTheRun ? this.replay?.take(group) : undefined;
     // the machines say whether a group has all its records
-    const mayBeCutOff = this.replay === undefined || this.replay.hasParted || this.replay.isCutOff;
+    const mayBeCutOff = mayLackRecords(this.replay, group, divergence);
     for (const { of, what, step, isOfWhole } of this.judge.take(sessionGroupOf(group))) {
       const record = (records[step] ?? records.at(-1)) as JournalRecord;
       if (!isOfWhole) findings.add(of, record, what);

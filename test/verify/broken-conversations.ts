@@ -145,6 +145,12 @@ export const brokenConversations: readonly BrokenJournal[] = [
   ),
   broken(
     'C8',
+    'usage is not counted',
+    [done, init('c', 'r2')],
+    withoutEffect(['conversation', 'finished_done'], 'recordFinish'),
+  ),
+  broken(
+    'C8',
     'usage is counted twice',
     [done, init('c', 'r2'), done],
     inOrder(withoutEffect(['conversation', 'init_next'], 'startRequest'), (draft) =>

@@ -88,6 +88,14 @@ describe('a journal that is cut off', () => {
     expect(await verify(pages.records, { maxFindings: 0 })).toMatchObject({ findings: [], findingsBeyond: 2 });
   });
 
+  test('does not excuse a last group that says something else than the machines', async () => {
+    const records = told((session) => session.calls('a').call('a', 'approval_required').calls('a'));
+    const at = records.findIndex(({ event }) => event === 'repeated_call');
+    const { from, ...repeated } = records[at] as JournalRecord;
+    const unheeded = [...records.slice(0, at), { ...repeated, from, to: from, did: [] }];
+    expect(numbersOf(await verify(unheeded))).toEqual(['D13', 'divergent']);
+  });
+
   test('in the middle of the end of a session leaves one that has no end', async () => {
     const pages = new Pages();
     new ComposedSession(pages).happens('connected').calls('a').call('a', 'approval_required').happens('closed');

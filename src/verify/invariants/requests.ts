@@ -56,6 +56,10 @@ export function takeRequest(
   if (from !== stream.phase) {
     breaches.add('structure', `the stream is said to have been ${from || 'nowhere'}, and was ${stream.phase}`);
   }
+  const isFinish = event === 'finished_done' || event === 'finished_failed';
+  if (isFinish && hasEnded && !hadEnded && !did.some(({ effect }) => effect === 'recordFinish')) {
+    breaches.add('C8', `a finish is ${to}, and its usage and cost are not counted`);
+  }
   if (ends.has(event) && !hasEnded && !isUndone) {
     // unless a strict stream fails of it, in a record behind this one
     breaches.addOfWhole('C4', `${event} leaves the request ${to}`, isWhole || from !== to);

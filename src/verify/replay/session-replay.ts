@@ -34,6 +34,17 @@ export interface Divergence {
   readonly what: string;
 }
 
+/** Whether the group that a replay has just taken may be one that was cut off. `divergence`: what the replay gave. */
+export function mayLackRecords(
+  replay: { readonly hasParted: boolean; readonly isCutOff: boolean } | undefined,
+  { records }: RecordGroup,
+  divergence: Divergence | undefined,
+): boolean {
+  if (replay === undefined || replay.isCutOff) return true;
+  // one that differs itself lacks nothing
+  return replay.hasParted && !(divergence !== undefined && records.includes(divergence.record));
+}
+
 const nothing: readonly never[] = Object.freeze([]);
 const isSessionEvent: ReadonlySet<string> = new Set(sessionEvents);
 const isCallEvent: ReadonlySet<string> = new Set(callEvents);
