@@ -58,6 +58,13 @@ export function plainReportOf(value: unknown, { sessionId, turnId }: ReportIds):
   return undefined;
 }
 
+const halfCharacter = /\p{Surrogate}/u;
+
+/** Whether it can be the id of a call. Halves of characters have no UTF-8: in a journal two ids that differ by them would be one. */
+function isId(value: unknown): value is string {
+  return isText(value) && value !== '' && !halfCharacter.test(value);
+}
+
 function read(value: unknown): FarReading {
   if (typeof value !== 'object' || value === null) return malformed('an object with a string `type`', value);
   const fields = value as Fields;
@@ -76,7 +83,7 @@ function read(value: unknown): FarReading {
     }
     case 'tool_call': {
       const { id, name, arguments: args } = fields;
-      if (!isText(id) || id === '') return misses(type, 'id', 'a string that is not empty', id);
+      if (!isId(id)) return misses(type, 'id', 'a string that is not empty, without half characters', id);
       if (!isText(name)) return misses(type, 'name', 'a string', name);
       if (!isText(args)) return misses(type, 'arguments', 'a string', args);
       return { type, event: { type, id, name, arguments: args } };
@@ -96,8 +103,9 @@ function read(value: unknown): FarReading {
     case 'tool_call_cancelled': {
       const { ids } = fields;
       if (!Array.isArray(ids)) return misses(type, 'ids', 'an array of strings', ids);
-      const bad = ids.find((id) => !isText(id) || id === '');
-      if (bad !== undefined || ids.includes(undefined)) return misses(type, 'ids', 'strings that are not empty', bad);
+      const bad = ids.find((id) => !isId(id));
+      if (bad !== undefined || ids.includes(undefined))
+        return misses(type, 'ids', 'strings that are not empty, without half characters', bad);
       return { type, event: { type, ids: [...ids] as string[] } };
     }
     case 'usage': {

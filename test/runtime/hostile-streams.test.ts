@@ -157,6 +157,8 @@ describe('far-side events', () => {
     ['a text whose text throws', Object.defineProperty({ type: 'text' }, 'text', { get: throwing(unprintable()) })],
     ['an audio without data', { type: 'audio', mediaType: 'audio/pcm' }],
     ['a call without id', { type: 'tool_call', id: '', name: 'n', arguments: '{}' }],
+    ['a call with half a character', { type: 'tool_call', id: 'c\ud800', name: 'n', arguments: '{}' }],
+    ['half a character withdrawn', { type: 'tool_call_cancelled', ids: ['c', '\udfff'] }],
     ['a call with arguments that are no text', { type: 'tool_call', id: 'c', name: 'n', arguments: {} }],
     ['a withdrawal of nothing', { type: 'tool_call_cancelled' }],
     ['a withdrawal with holes', { type: 'tool_call_cancelled', ids: new Array(2) }],
