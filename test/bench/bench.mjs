@@ -88,14 +88,11 @@ async function run(row, { rounds, peers }) {
       ]),
     ),
     goals: row.goals
-      .filter(({ value, of, less }) => [value, of ?? value, less ?? value].every((name) => name in cases))
+      .filter(({ value, of }) => value in cases && (of === undefined || of in cases))
       .map((goal) => {
-        const { value, of, less, atLeast, atMost } = goal;
+        const { value, of, atLeast, atMost } = goal;
         const values = spread(
-          results.map((samples) => {
-            const added = figure(value, samples) - (less === undefined ? 0 : figure(less, samples));
-            return added / (of === undefined ? 1 : figure(of, samples));
-          }),
+          results.map((samples) => figure(value, samples) / (of === undefined ? 1 : figure(of, samples))),
         );
         const bounded = atLeast !== undefined || atMost !== undefined;
         const reached = bounded

@@ -16,7 +16,6 @@
  * @property {string} what
  * @property {string} value Name of a case.
  * @property {string} [of] Name of the case to divide by.
- * @property {string} [less] Name of the case to take away: what would be there anyway.
  * @property {number} [atLeast]
  * @property {number} [atMost] Without either bound the figure is only reported.
  */
@@ -297,20 +296,21 @@ export const rows = [
     name: 'P15',
     what: 'driver, from the wire to the contract: 500 sessions × 50 events/s, four of them audio; and the barge-in',
     cases: {
-      'bare socket, p99': own('driver-frames', { measures: 'p99', by: 'bare' }),
       'OpenAI Realtime, p99': own('driver-frames', { measures: 'p99', by: 'openai' }),
       'Gemini Live, p99': own('driver-frames', { measures: 'p99', by: 'gemini' }),
       'bare socket': own('driver-frames', { measures: 'cpu', by: 'bare' }),
       'OpenAI Realtime': own('driver-frames', { measures: 'cpu', by: 'openai' }),
+      'Gemini Live': own('driver-frames', { measures: 'cpu', by: 'gemini' }),
       'OpenAI Realtime, held more': own('driver-frames', { measures: 'growth', by: 'openai' }),
       'barge-in over 200 unread, p99': own('driver-frames', { measures: 'barge-in' }),
     },
     goals: [
-      { what: 'OpenAI: p99 added, ms', value: 'OpenAI Realtime, p99', less: 'bare socket, p99', atMost: 2 },
-      { what: 'Gemini: p99 added, ms', value: 'Gemini Live, p99', less: 'bare socket, p99', atMost: 2 },
+      { what: 'OpenAI: p99 added, ms', value: 'OpenAI Realtime, p99', atMost: 2 },
+      { what: 'Gemini: p99 added, ms', value: 'Gemini Live, p99', atMost: 2 },
       { what: 'barge-in: interrupted seen, p99, ms', value: 'barge-in over 200 unread, p99', atMost: 5 },
       { what: 'bytes held more after two seconds', value: 'OpenAI Realtime, held more', atMost: 1_000_000 },
-      { what: 'events a CPU-second × bare socket', value: 'OpenAI Realtime', of: 'bare socket' },
+      { what: 'OpenAI: events a CPU-second × bare socket', value: 'OpenAI Realtime', of: 'bare socket' },
+      { what: 'Gemini: events a CPU-second × bare socket', value: 'Gemini Live', of: 'bare socket' },
     ],
   },
 ];

@@ -18,15 +18,16 @@ const bargeIns = 100;
  */
 
 /** @typedef {import('node:child_process').ChildProcess} Service */
-/** @typedef {(sentAt: string) => void} Tell */
+/** Whether messages are events by now, and what is told of each event: how long ago its message came, in milliseconds. */
+/** @typedef {{ live: boolean, read: (took: number) => void }} Watch */
 
 /**
- * A driver, from the wire to the contract: five hundred sessions that get fifty events a second each, one of them audio of a
- * quarter of a second every quarter of a second, from a service in another process. What is measured:
+ * A driver, from the wire to the contract: five hundred sessions that get fifty events a second each, four of them audio of a
+ * quarter of a second, from a service in another process. What is measured:
  *
- * - `p99`: time from the sending of an event until it is read, on one machine's clock
+ * - `p99`: what the driver adds, from the moment in which its socket hands a message over until the event is read in a loop
  * - `cpu`: events for each second of CPU time of this process
- * - `growth`: bytes that this process holds more after the stretch than before it, garbage collected
+ * - `growth`: bytes on the heap of this process more after the stretch than before it, garbage collected
  * - `barge-in`: time from the sending of `speech_started`, with two hundred pieces of audio unread in a session that drops them,
  *   until the host, who comes back to its loop, reads `interrupted`
  *
@@ -57,12 +58,18 @@ async function steady(service, host, { measures, by, sessions, seconds }) {
   const taken = new Float64Array(sessions * (seconds + 1) * 60);
   let count = 0;
   let counts = false;
-  /** @type {Tell} */
-  const tell = (sentAt) => {
-    if (counts) taken[count++ % taken.length] = Number(process.hrtime.bigint() - BigInt(sentAt));
+  /** @type {Watch} */
+  const watch = {
+    live: false,
+    read(took) {
+      if (counts) taken[count++ % taken.length] = took;
+    },
   };
   const open = by === 'bare' ? bare : driven(by);
-  const closes = await Promise.all(Array.from({ length: sessions }, () => open(host, tell)));
+  const closes = await Promise.all(Array.from({ length: sessions }, () => open(host, watch)));
+  // what belongs to the set-up is read by then
+  await later(warmUpMs / 4);
+  watch.live = true;
   service.send('start');
   await later(warmUpMs);
   const before = measures === 'growth' ? held() : 0;
@@ -85,14 +92,13 @@ async function steady(service, host, { measures, by, sessions, seconds }) {
 
 /**
  * @param {string} host
- * @param {Tell} tell
+ * @param {Watch} watch
  */
-async function bare(host, tell) {
+async function bare(host, watch) {
   const socket = new WebSocket(`ws://${host}/v1/realtime?model=m`, { perMessageDeflate: false });
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
   socket.on('message', (data) => {
-    const frame = JSON.parse(String(data));
-    if (typeof frame.delta === 'string') tell(frame.delta.slice(0, 20));
+    if (typeof JSON.parse(String(data)).delta === 'string') watch.read(0);
   });
   socket.send('{"type":"session.update"}');
   return async () => socket.terminate();
@@ -103,23 +109,52 @@ async function bare(host, tell) {
  * @returns {typeof bare}
  */
 function driven(by) {
-  return async (host, tell) => {
+  return async (host, watch) => {
+    /** When the messages came whose events are not read yet: each message is one event. */
+    const arrivals = new Arrivals();
+    /** @type {import('commitpoint').WebSocketFactory} */
+    const webSocket = (url, { protocols, headers }) => {
+      const socket = new WebSocket(url, [...protocols], { headers, perMessageDeflate: false });
+      socket.on('message', () => {
+        if (watch.live) arrivals.push(performance.now());
+      });
+      return /** @type {any} */ (socket);
+    };
     const provider =
       by === 'openai'
-        ? openaiRealtime({ apiKey: 'k', baseUrl: `ws://${host}/v1` })
-        : geminiLive({ apiKey: 'k', baseUrl: `ws://${host}` });
+        ? openaiRealtime({ apiKey: 'k', baseUrl: `ws://${host}/v1`, webSocket })
+        : geminiLive({ apiKey: 'k', baseUrl: `ws://${host}`, webSocket });
     const session = await provider.connect({ model: 'm' });
     const reading = (async () => {
-      for await (const event of session.events()) {
-        if (event.type === 'text') tell(event.text);
-        else if (event.type === 'audio') tell(event.data.slice(0, 20));
+      for await (const { type } of session.events()) {
+        if (type === 'text' || type === 'audio') watch.read(performance.now() - arrivals.shift());
       }
     })();
     return async () => {
       await session.close();
       await reading;
+      if (arrivals.mismatched) throw new Error('an event came that no message had brought');
     };
   };
+}
+
+/** A queue of times in a ring. */
+class Arrivals {
+  #times = new Float64Array(1024);
+  #in = 0;
+  #out = 0;
+  mismatched = false;
+
+  /** @param {number} time */
+  push(time) {
+    this.#times[this.#in++ % 1024] = time;
+    if (this.#in - this.#out > 1024) this.mismatched = true;
+  }
+
+  shift() {
+    if (this.#out === this.#in) this.mismatched = true;
+    return this.#times[this.#out++ % 1024] ?? 0;
+  }
 }
 
 /**
@@ -160,9 +195,9 @@ async function bargeIn(service, host) {
     for (let type = ''; type !== 'interrupted'; skipped += 1) type = (await events.next()).value?.type;
     const seenAt = process.hrtime.bigint();
     if (skipped > 0) throw new Error(`${skipped} pieces of audio were not dropped`);
-    const ns = Number(seenAt - BigInt(await sentAt));
+    const ms = Number(seenAt - BigInt(await sentAt)) / 1e6;
     // the first ones are the compiler's
-    if (round >= 0) taken[round] = ns;
+    if (round >= 0) taken[round] = ms;
   }
   await session.close();
   return { value: p99(taken), unit: 'ms', wallMs: Math.round(performance.now() - since) };
@@ -189,14 +224,14 @@ function later(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** The heap alone: what sockets hold beside it is what happens to be on its way. */
 function held() {
   collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  return process.memoryUsage().heapUsed;
 }
 
-/** @param {Float64Array} ns */
-function p99(ns) {
-  const sorted = ns.slice().sort();
-  return (sorted[Math.floor(sorted.length * 0.99)] ?? 0) / 1e6;
+/** @param {Float64Array} ms */
+function p99(ms) {
+  const sorted = ms.slice().sort();
+  return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
 }
