@@ -57,9 +57,12 @@ export type FailingCode = (typeof failingCodes)[number];
 /** What a diagnostic of a conversation can be about. */
 export type ConversationDiagnosticCode = FailingCode | (typeof informingCodes)[number];
 
-/** Every note of the machines is a code of ours. */
-type Notes = ResponseStreamNote | Extract<LevelsAsked, { readonly type: 'report' }>['note'];
-true satisfies Notes extends ConversationDiagnosticCode ? true : never;
+/** What the machines tell of; does not compile unless every note of theirs is a code of ours. @internal */
+export type MachineNote<
+  Note extends ConversationDiagnosticCode =
+    | ResponseStreamNote
+    | Extract<LevelsAsked, { readonly type: 'report' }>['note'],
+> = Note;
 
 /** Something that a fold tells of. */
 export interface ConversationDiagnostic {

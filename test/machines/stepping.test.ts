@@ -1,6 +1,6 @@
 /** P1 and P2 of `stepping.ts`, on a machine made for it; `test/properties/stepping.test.ts` holds ours against XState itself. */
 import { describe, expect, test } from 'vitest';
-import { assign, setup } from 'xstate';
+import { assign, StateMachine, setup } from 'xstate';
 import { callEvents, callStepper, createStepper, sessionStepper, stepProblem } from '../../machines/index.js';
 import { everyRules, reachableCalls, reachableSessions } from './reachable.js';
 
@@ -86,7 +86,19 @@ describe('the stepper', () => {
     expect(sessionStepper.step(reachableSessions().initial, 'text').snapshot).toBe(reachableSessions().initial);
   });
 
-  test('says that the XState at hand steps as it is needed', () => {
+  test('says that the XState at hand steps as it is needed, and what is wrong with one that does not', () => {
     expect(stepProblem()).toBeUndefined();
+    const { transition } = StateMachine.prototype;
+    try {
+      // one that hands no action to the scope, and moves nothing
+      StateMachine.prototype.transition = (snapshot) => snapshot as never;
+      expect(stepProblem()).toBe('["a","active",[]]');
+      StateMachine.prototype.transition = () => {
+        throw new TypeError('scope has no system');
+      };
+      expect(stepProblem()).toBe('TypeError: scope has no system');
+    } finally {
+      StateMachine.prototype.transition = transition;
+    }
   });
 });

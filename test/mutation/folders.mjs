@@ -5,6 +5,8 @@
 /**
  * @typedef {object} Folder
  * @property {readonly string[]} mutate patterns of source files; `!` leaves out
+ * @property {'all' | 'reaching'} tries which tests a mutant has to get past: all, or those that were seen to reach it. Of steps that
+ *   are computed once and kept, as those of the machines are, only the first test that needs one is seen to reach it.
  * @property {readonly string[]} tests files in the order in which they run: a mutant is dead with the first test that fails
  */
 
@@ -12,6 +14,7 @@
 export const folders = {
   machines: {
     mutate: ['machines/**/*.ts'],
+    tries: 'all',
     tests: [
       'test/machines/grid.test.ts',
       'test/machines/conversation-grid.test.ts',
@@ -20,14 +23,17 @@ export const folders = {
       'test/machines/moves.test.ts',
       'test/machines/session.test.ts',
       'test/machines/tool-invocation.test.ts',
+      'test/machines/levels-details.test.ts',
       'test/machines/levels.test.ts',
       'test/machines/coordination.test.ts',
+      'test/machines/coordination-details.test.ts',
       'test/scenarios.test.ts',
       'test/properties/composition.test.ts',
     ],
   },
   conversation: {
-    mutate: ['src/conversation/**/*.ts'],
+    mutate: ['src/conversation/**/*.ts', '!src/conversation/{persistent,writer}/**'],
+    tries: 'reaching',
     tests: [
       'test/conversation/scenarios.test.ts',
       'test/conversation/given-cases.test.ts',
@@ -36,13 +42,22 @@ export const folders = {
       'test/conversation/derived.test.ts',
       'test/conversation/change.test.ts',
       'test/conversation/to-events.test.ts',
-      'test/conversation/appends.test.ts',
       'test/conversation/masks.test.ts',
       'test/conversation/restore.test.ts',
       'test/conversation/invariants.test.ts',
       'test/conversation/hostile.test.ts',
       'test/runtime/conversation/journal.test.ts',
     ],
+  },
+  persistent: {
+    mutate: ['src/conversation/persistent/**/*.ts'],
+    tries: 'reaching',
+    tests: ['test/conversation/persistent.test.ts'],
+  },
+  writer: {
+    mutate: ['src/conversation/writer/**/*.ts'],
+    tries: 'reaching',
+    tests: ['test/wire/message-paths.test.ts', 'test/wire/response-stream.test.ts', 'test/wire/random-writer.test.ts'],
   },
 };
 

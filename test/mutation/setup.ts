@@ -4,17 +4,24 @@
  * failed the mutant is dead, so that no further file need be loaded.
  */
 import fc from 'fast-check';
-import { afterEach } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
+import { folderAtHand } from './folders.mjs';
+import { worker } from './worker.js';
 
 class AlreadyDead extends Error {
   override readonly name = 'AlreadyDead';
 }
 
-/** What lasts from one file to the next: the worker, and so its globals. */
-const worker = globalThis as { hasFailed?: boolean };
-
-if (worker.hasFailed === true) throw new AlreadyDead('a test has failed before');
+if (worker.hasFailed) throw new AlreadyDead('a test has failed before');
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 1 });
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') worker.hasFailed = true;
 });
+
+// Stryker keeps which test is at hand under this name; what is reached while none is, it tries with all of them
+if (folderAtHand().tries === 'all') {
+  const { __stryker__: stryker } = globalThis as { __stryker__?: { currentTestId?: string | undefined } };
+  beforeEach(() => {
+    if (stryker !== undefined) stryker.currentTestId = undefined;
+  });
+}

@@ -13,6 +13,7 @@ export default {
   testRunner: 'vitest',
   // the tests are listed; to look for those that import a file takes longer than to run them
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+  // see `tries` in folders.mjs
   coverageAnalysis: 'perTest',
   mutate: only === undefined ? [...mutate] : only.split(','),
   // A table is made while its module loads. What Stryker calls static is what a machine does: nothing is left out.

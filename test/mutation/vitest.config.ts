@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import base from '../vitest.config.js';
 import { folderAtHand } from './folders.mjs';
 
-const { tests } = folderAtHand();
+const tests = [...folderAtHand().tests, 'test/mutation/loads.check.ts'];
 
 /** Files run in the order in which the folder lists them. */
 class AsListed extends BaseSequencer {
@@ -19,7 +19,8 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: [...tests],
+    include: tests,
+    runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
     setupFiles: [fileURLToPath(new URL('setup.ts', import.meta.url))],
     // one worker, and one copy of every module in it: most of a run would be loading them anew for each file
     isolate: false,
