@@ -72,7 +72,6 @@ function send() {
 }
 
 let responses = 0;
-let sentAt = '';
 
 process.on('message', (/** @type {'start' | 'stop' | 'flood' | 'speak'} */ told) => {
   const connection = server.connections.at(-1);
@@ -91,10 +90,8 @@ process.on('message', (/** @type {'start' | 'stop' | 'flood' | 'speak'} */ told)
       break;
     }
     case 'speak':
-      sentAt = String(process.hrtime.bigint());
       connection?.sendJson({ type: 'input_audio_buffer.speech_started', item_id: 'u' });
       connection?.sendJson({ type: 'response.done', response: { id: `r${responses}`, status: 'cancelled' } });
-      process.send?.(sentAt);
   }
 });
 process.on('disconnect', () => process.exit());
