@@ -48,7 +48,7 @@ export class MemoryJournal implements Journal {
   append(entry: JournalEntry): number {
     if (this.#isClosed) throw new JournalClosedError();
     const seq = ++this.#seq;
-    this.#records.push({ seq, ...entry });
+    this.#records.push(placed(seq, entry));
     if (this.#records.length - this.#first > this.maxRecords) {
       this.#first++;
       // so that each record is moved once, on the average
@@ -85,6 +85,13 @@ export class MemoryJournal implements Journal {
     this.#records.splice(0, this.#first);
     this.#first = 0;
   }
+}
+
+/** Named one by one where it can be: older engines spread slowly. */
+function placed(seq: number, entry: JournalEntry): JournalRecord {
+  const { at, actor, kind, event, from, to, cause, did, passed, data } = entry;
+  if (passed !== undefined || data !== undefined) return { seq, ...entry };
+  return { seq, at, actor, kind, event, from, to, cause, did };
 }
 
 /**

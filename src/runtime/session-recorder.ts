@@ -167,7 +167,8 @@ export class SessionRecorder {
     args: string,
   ): RecordedCandidate {
     const effect = this.#settings.tools.get(name)?.effect ?? 'irreversible';
-    const candidate = { id, name, digest, ...rules, effect };
+    const { policy, writeStart, writePublish } = rules;
+    const candidate = { id, name, digest, policy, writeStart, writePublish, effect };
     switch (this.journal.payloads) {
       case 'keep':
         return { ...candidate, arguments: utf8.encode(args) };
