@@ -44,7 +44,11 @@ async function live(provider: BidiProvider): Promise<LiveRun> {
       await session.interrupt({ playedMs: 20 });
     }
     if (event.type === 'interrupted') await session.send({ type: 'text', text: 'bye' });
-    if (event.type === 'turn_complete' && ++turns === 1) await session.send({ type: 'text', text: 'long' });
+    if (event.type === 'turn_complete' && ++turns === 1) {
+      // the user has heard all of it, whatever the clock says: what is cut next is of the next turn alone
+      await session.played(60_000);
+      await session.send({ type: 'text', text: 'long' });
+    }
     if (turns === 2) await session.close();
   }
   const { reason, calls } = await session.closed;
