@@ -120,12 +120,17 @@ async function play(plan: Schedule) {
   let heard = 0;
   for (const next of plan.acts) {
     const [id] = open();
+    // A service that goes on after the first of several answers may end its turn without a word, while the user begins the next one:
+    // no frame tells that `turnComplete` from the first half of a turn (G3), and the two are one stretch.
+    const isHalfAnswered = !plan.waitsForAll && answered.size > 0 && id !== undefined;
     switch (next) {
       case 'send':
+        if (isHalfAnswered) break;
         await session.send({ type: 'text', text: 'go' });
         if (plan.model.includes('3.1')) heard++;
         break;
       case 'speak':
+        if (isHalfAnswered) break;
         for (const data of [loud, silent]) {
           await session.send({ type: 'audio', data, mediaType: 'audio/pcm;rate=16000' });
           heard++;
