@@ -236,6 +236,14 @@ describe('masks under warp', () => {
     expect([whole.texts['q'], whole.codes]).toEqual([undefined, ['invalid_path']]);
   });
 
+  test('what goes on below a text is no path for anybody', () => {
+    for (const options of [warp, {}]) {
+      const folding = begun(options, 'm');
+      folding.take(actions(update('t', said('m', 'x'), 'agentOutput.text.more')));
+      expect([folding.codes, folding.texts['m']]).toEqual([['invalid_path'], 'm']);
+    }
+  });
+
   test('a name that the schema does not have is told of', () => {
     for (const options of [warp, {}]) {
       const folding = begun(options, 'm');
@@ -299,6 +307,11 @@ describe('a split', () => {
     const made = task('s', 't', { messages: [said('q', 'q')] });
     folding.take(actions(made, made));
     expect(folding.codes).toEqual([]);
+    // and shown without them: they stand beside it, where they can change
+    const { task: shown, messages } = folding.now.tasks.get('s') as NonNullable<
+      ReturnType<typeof folding.now.tasks.get>
+    >;
+    expect([shown.messages, messages.length]).toEqual([[], 1]);
     folding.take(actions(task('s', 't')));
     expect(folding.codes).toEqual(['duplicate_task']);
   });

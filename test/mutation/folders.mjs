@@ -31,13 +31,14 @@ export const folders = {
       'test/properties/composition.test.ts',
     ],
   },
-  // the fold itself and its actions; what the rest of the folder comes to (masks, views, trees, the writer, …) has not been tried
+  // The fold itself, its actions, masks and trees. What the rest of the folder comes to has not been tried.
   conversation: {
-    mutate: ['src/conversation/{turn,fold,names,input,apply,finish}.ts', 'src/conversation/actions/*.ts'],
+    mutate: ['src/conversation/{turn,fold,names,input,apply,finish,tree}.ts', 'src/conversation/{actions,mask}/*.ts'],
     tries: 'reaching',
     tests: [
       'test/conversation/words.test.ts',
       'test/conversation/fold-details.test.ts',
+      'test/conversation/mask-details.test.ts',
       'test/conversation/scenarios.test.ts',
       'test/conversation/given-cases.test.ts',
       'test/conversation/ends.test.ts',
