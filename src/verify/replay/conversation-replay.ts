@@ -133,7 +133,7 @@ export class ConversationReplay {
     const stream = foldedIn(own)?.stream ?? 0;
     const before = this.#stream(stream, own.from);
     const { snapshot, effects } = responseStreamStepper.step(before, own.event as ResponseStreamEventType);
-    const lacksItsEnd = isLast && !isHalted && snapshot.value !== own.to && this.#mayHaveFailed(own);
+    const lacksItsEnd = isLast && !isHalted && this.#mustHaveFailed(own, snapshot.value);
     if (lacksItsEnd)
       this.#missed = { record: own, what: `${own.event} fails a strict stream, and there is no record of it` };
     // what a strict stream fails of has moved it nowhere
@@ -146,9 +146,11 @@ export class ConversationReplay {
     );
   }
 
-  /** Whether a strict stream may have failed of what this record tells of. */
-  #mayHaveFailed({ from, to, did }: JournalRecord): boolean {
-    return this.#isStrict && from === to && did.some(({ effect }) => effect === 'report');
+  /** Whether a strict stream has failed of what this record tells of: it does of all that it tells of while a request is under way. */
+  #mustHaveFailed({ from, to, did }: JournalRecord, next: StreamPhase): boolean {
+    const isUnderWay = from === 'streaming' || from === 'awaiting_init';
+    const tells = did.some(({ effect }) => effect === 'report');
+    return this.#isStrict && from === to && tells && (isUnderWay || next !== to);
   }
 
   #stepStream(
