@@ -42,6 +42,13 @@ function run(): readonly JournalRecord[] {
       // a transaction is open: strict once more
     }
   }
+  const four = createConversation({ journal: { ...journal, ...noMore }, mode: 'strict' });
+  four.apply(init());
+  try {
+    four.apply(actions(rollback));
+  } catch {
+    // what only the machines tell of, and no action
+  }
   writeSession(pages, 'ses_two');
   one.apply(done);
   session.calls('f').call('f', 'input_accepted').happens('closed').call('a', 'code_resolved');
