@@ -51,6 +51,8 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   /** Whether the first subscriber is being given what waited. */
   #isReplaying = false;
   #events$: Observable<BidiTurnEvent> | undefined;
+  /** Sees every report and counts as nobody who reads. */
+  tap: ((event: BidiTurnEvent) => void) | undefined;
 
   constructor(capacity: number, watch: CallbackWatch, counter?: DeliveryCounter) {
     this.#capacity = capacity;
@@ -71,6 +73,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   push(event: BidiTurnEvent): void {
     if (this.#ended) return;
     this.#counter?.delivered(event.type);
+    if (this.tap !== undefined) this.tap(event);
     if (this.#readers?.observed) {
       this.#readers.next(event);
       if (!this.#loopEverOpened && !this.#isReplaying) return;

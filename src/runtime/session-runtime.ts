@@ -57,6 +57,7 @@ import { reportEnd, reportFarEvent } from './reports.js';
 import { SessionEnd } from './session-end.js';
 import type { Input, Payload, PlainSessionEvent, SessionLife } from './session-life.js';
 import { SessionRecorder } from './session-recorder.js';
+import { type SessionTap, Taps } from './session-tap.js';
 
 /** Where output changes nothing and is only delivered, as the machine says: asked once, not for every piece. */
 const flowing = sessionSnapshotInWhichOutputFlows();
@@ -87,6 +88,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   #start: { resolve(): void; reject(error: unknown): void } | undefined;
   #end: SessionEnd | undefined;
   #lifecycle: Lifecycle | undefined;
+  #taps: Taps | undefined;
 
   constructor(settings: SessionSettings, inspect?: InspectionObserver) {
     this.settings = settings;
@@ -150,6 +152,15 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.#system.announce(observer, [this.actor as never, ...(calls as never[])]);
     const attached = this.#system.inspect(observer);
     return () => attached.unsubscribe();
+  }
+
+  tap(tap: SessionTap): () => void {
+    if (this.#taps === undefined) {
+      const taps = new Taps((thrown) => this.threw(thrown));
+      this.#taps = taps;
+      this.delivery.tap = (event) => taps.reported(event);
+    }
+    return this.#taps.add(tap);
   }
 
   // ── what the coordination moves (Cast) ──
@@ -367,6 +378,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
         break;
       case 'performAct':
         performAct(this, payload.act as PendingAct);
+        this.#tellOfAct(payload.act as PendingAct);
         break;
       case 'refuseAct':
         this.#refuseAct(payload.act as PendingAct, effect.detail);
@@ -472,18 +484,28 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     const reason = this.session.context.reason as CloseReason;
     const calls: CallReport[] = [...this.#coordination.calls()];
     const { message } = this.end;
-    this.end.resolve(message === undefined ? { reason, calls } : { reason, message, calls });
+    const report: CloseReport = message === undefined ? { reason, calls } : { reason, message, calls };
+    this.end.resolve(report);
     this.#lifecycle?.complete();
+    this.#taps?.ended(report);
   }
 
   // ── what goes on beside the conversation ──
 
   get isNoted(): boolean {
-    return this.#lifecycle?.observed === true && this.#end?.report === undefined;
+    const somebodyLooks = this.#lifecycle?.observed === true || (this.#taps !== undefined && this.#taps.size > 0);
+    return somebodyLooks && this.#end?.report === undefined;
   }
 
   note(event: LifecycleEvent): void {
-    if (this.isNoted) this.#lifecycle?.next(event);
+    if (!this.isNoted) return;
+    this.#taps?.noted(event);
+    this.#lifecycle?.next(event);
+  }
+
+  #tellOfAct(act: PendingAct): void {
+    if (act.type === 'approve' || act.type === 'deny') return;
+    this.#taps?.acted(act);
   }
 
   diagnose(code: DiagnosticCode, detail: string): void {

@@ -9,6 +9,7 @@ import type { BidiInput } from '../contract/provider.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { actPromise } from './host-acts.js';
 import type { SessionRuntime } from './session-runtime.js';
+import { type SessionTap, type Tappable, tapped } from './session-tap.js';
 
 /**
  * A session's actor as the host sees it: `getSnapshot`, `subscribe`, `waitFor`
@@ -28,7 +29,7 @@ const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.f
  * promises and never throw synchronously; a rejection that the host ignores
  * does no harm.
  */
-export class Session {
+export class Session implements Tappable {
   readonly #runtime: SessionRuntime;
 
   /** Made by `startSession`. */
@@ -147,6 +148,11 @@ export class Session {
   /** Lets an observer look on: it is told of what lives, parents first, then of all that happens. Gives what detaches it. */
   inspect(observer: InspectionObserver): Subscription['unsubscribe'] {
     return this.#runtime.inspect(observer);
+  }
+
+  /** @internal */
+  [tapped](tap: SessionTap): () => void {
+    return this.#runtime.tap(tap);
   }
 
   [asyncDispose](): Promise<void> {

@@ -1,0 +1,89 @@
+/** A tap sees what a session reports, in the one order in which it happens, and takes nothing from the host's readers. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { defineTool } from '../../src/runtime/index.js';
+import { type SessionTap, tapped } from '../../src/runtime/session-tap.js';
+import { readAll, stage, toolCall, watchProcess } from './stage.js';
+
+let watch: ReturnType<typeof watchProcess>;
+beforeEach(() => {
+  watch = watchProcess();
+});
+afterEach(async () => {
+  expect(await watch.stop()).toEqual([]);
+});
+
+const echo = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  input: { type: 'object' },
+  effect: 'read',
+  execute: () => 'again',
+});
+
+/** A tap that writes down what it sees. */
+function writing(seen: string[]): SessionTap {
+  return {
+    reported: ({ type }) => seen.push(`event ${type}`),
+    noted: (event) => seen.push(event.type === 'call' ? `call ${event.to}` : event.type),
+    acted: ({ type }) => seen.push(`act ${type}`),
+    ended: ({ reason }) => seen.push(`ended ${reason}`),
+  };
+}
+
+it('sees events, changes of calls, acts and the end in one order, while a loop reads all of it', async () => {
+  const { session, emit, far } = await stage({ tools: [echo] });
+  const seen: string[] = [];
+  session[tapped](writing(seen));
+  await session.send({ type: 'text', text: 'hello' });
+  await emit({ type: 'text', text: 'a' }, toolCall('t1', 'echo', '{}'));
+  const reading = readAll(session);
+  await emit({ type: 'turn_complete' });
+  far.emit({ type: 'closed' });
+  await reading.ended;
+  await session.closed;
+  expect(reading.seen.map(({ type }) => type)).toEqual([
+    'text',
+    'tool_started',
+    'tool_completed',
+    'turn_complete',
+    'closed',
+  ]);
+  expect(seen).toEqual([
+    'act send',
+    'event text',
+    'call admitted',
+    'event tool_started',
+    'call queued',
+    'call executing',
+    'call publishing',
+    'event tool_completed',
+    'call completed',
+    'event turn_complete',
+    'event closed',
+    'ended far_side',
+  ]);
+});
+
+it('is called no more once it has thrown, and the throw is told of', async () => {
+  const { session, emit, lifecycle } = await stage();
+  let calls = 0;
+  session[tapped]({
+    reported() {
+      calls++;
+      throw new RangeError('a tap that fails');
+    },
+  });
+  await emit({ type: 'text', text: 'a' }, { type: 'text', text: 'b' });
+  expect(calls).toBe(1);
+  expect(lifecycle).toEqual([{ type: 'diagnostic', code: 'host_callback_threw', detail: 'a tap that fails' }]);
+});
+
+it('is detached by what attaching it gave', async () => {
+  const { session, emit } = await stage();
+  const seen: string[] = [];
+  const detach = session[tapped](writing(seen));
+  await emit({ type: 'text', text: 'a' });
+  detach();
+  await emit({ type: 'text', text: 'b' });
+  expect(seen).toEqual(['event text']);
+});
