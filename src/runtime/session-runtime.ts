@@ -40,6 +40,7 @@ import {
 import type { InspectionObserver } from '../contract/inspector.js';
 import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
+import type { SessionTap } from '../contract/session-tap.js';
 import type { Tool } from '../contract/tool.js';
 import { digestOf } from '../journal/digest.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
@@ -57,7 +58,7 @@ import { reportEnd, reportFarEvent } from './reports.js';
 import { SessionEnd } from './session-end.js';
 import type { Input, Payload, PlainSessionEvent, SessionLife } from './session-life.js';
 import { SessionRecorder } from './session-recorder.js';
-import { type SessionTap, Taps } from './session-tap.js';
+import { Taps } from './taps.js';
 
 /** Where output changes nothing and is only delivered, as the machine says: asked once, not for every piece. */
 const flowing = sessionSnapshotInWhichOutputFlows();

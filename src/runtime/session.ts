@@ -6,10 +6,10 @@ import type { SessionId, TurnId } from '../contract/ids.js';
 import type { InspectionObserver } from '../contract/inspector.js';
 import type { CallReport, CloseReport, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiInput } from '../contract/provider.js';
+import { type SessionTap, type Tappable, tapped } from '../contract/session-tap.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { actPromise } from './host-acts.js';
 import type { SessionRuntime } from './session-runtime.js';
-import { type SessionTap, type Tappable, tapped } from './session-tap.js';
 
 /**
  * A session's actor as the host sees it: `getSnapshot`, `subscribe`, `waitFor`

@@ -1,7 +1,7 @@
 /** A tap sees what a session reports, in the one order in which it happens, and takes nothing from the host's readers. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type SessionTap, tapped } from '../../src/contract/session-tap.js';
 import { defineTool } from '../../src/runtime/index.js';
-import { type SessionTap, tapped } from '../../src/runtime/session-tap.js';
 import { readAll, stage, toolCall, watchProcess } from './stage.js';
 
 let watch: ReturnType<typeof watchProcess>;
