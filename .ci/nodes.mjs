@@ -1,12 +1,18 @@
 // @ts-check
 // Runs the tests on other versions of Node than the one at hand: each is fetched as an npm package into .scratch/nodes, and
-// nothing outside it changes. Arguments are majors (22 24 26 when there are none).
+// nothing outside it changes. Arguments are majors (22 24 26 when there are none); behind `--`, what to run in place of the
+// tests: `npm run test:nodes -- 22 -- test/bench/bench.mjs P1`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { packageBin, root } from './package.mjs';
 
-const majors = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26'];
+const given = process.argv.slice(2);
+const split = given.indexOf('--');
+const named = split < 0 ? given : given.slice(0, split);
+const majors = named.length > 0 ? named : ['22', '24', '26'];
+const command =
+  split < 0 ? [packageBin('vitest', 'vitest'), 'run', '--config', 'test/vitest.config.ts'] : given.slice(split + 1);
 const system = process.platform === 'win32' ? 'win' : process.platform;
 const name = `node-${system}-${process.arch}`;
 const results = majors.map((major) => {
@@ -14,8 +20,7 @@ const results = majors.map((major) => {
   if (!node) return { major, line: `Node ${major}: could not be fetched as ${name}@${major}`, ok: false };
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
   console.log(`\nNode ${version}`);
-  const vitest = [packageBin('vitest', 'vitest'), 'run', '--config', 'test/vitest.config.ts'];
-  const { status } = spawnSync(node, vitest, {
+  const { status } = spawnSync(node, command, {
     cwd: root,
     stdio: 'inherit',
     // Tests that start a process by the name `node` get the same one.

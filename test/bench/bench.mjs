@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [ROW…] [--peers] [--json] [--rounds N]`, see {@link help}.
+ * `npm run bench -- [ROW…] [--quick] [--peers] [--json] [--rounds N]`, see {@link help}.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -7,16 +7,17 @@ import { installPeers } from './peers.mjs';
 import { runRounds, spread } from './rounds.mjs';
 import { rows } from './rows.mjs';
 
-const help = `npm run bench -- [ROW…] [--peers] [--json] [--rounds N]
+const help = `npm run bench -- [ROW…] [--quick] [--peers] [--json] [--rounds N]
 
 Measures speed and memory side by side and prints, for each row, the median
 ratio of interleaved rounds, its spread, and the goal. Absolute figures are
 shown and not promised.
 
   ROW          ${rows.map(({ name }) => name).join(' ')}; all of them when none is named
+  --quick      one round, without the cases that take long: under two minutes in all
   --peers      also measure peers from npm; installs them into .scratch/
   --json       JSON lines, one a row, and nothing else
-  --rounds N   default 5
+  --rounds N   default 5, and 1 with --quick
 
 Run \`npm run build\` before: the benches measure the built package.
 `;
@@ -29,6 +30,7 @@ Run \`npm run build\` before: the benches measure the built package.
  * @property {string} node
  * @property {string} cpu
  * @property {number} rounds
+ * @property {number} seconds That the row took.
  * @property {Record<string, Spread & { unit: string }>} cases
  * @property {(import('./rows.mjs').Goal & Spread & { reached: boolean | null })[]} goals `reached`: null where there is no bound.
  */
@@ -47,9 +49,10 @@ function readArguments() {
     return parseArgs({
       allowPositionals: true,
       options: {
+        quick: { type: 'boolean', default: false },
         peers: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
-        rounds: { type: 'string', default: '5' },
+        rounds: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
@@ -60,18 +63,20 @@ function readArguments() {
 
 /**
  * @param {import('./rows.mjs').Row} row
- * @param {{ rounds: number, peers: boolean }} options
+ * @param {{ rounds: number, peers: boolean, quick: boolean }} options
  * @returns {Promise<RowReport>}
  */
-async function run(row, { rounds, peers }) {
-  const cases = Object.fromEntries(Object.entries(row.cases).filter(([, { peer }]) => peers || peer !== true));
+async function run(row, { rounds, peers, quick }) {
+  const isAsked = (/** @type {import('./rows.mjs').Case} */ { peer, slow }) =>
+    (peers || peer !== true) && !(quick && slow === true);
+  const cases = Object.fromEntries(Object.entries(row.cases).filter(([, options]) => isAsked(options)));
   const started = performance.now();
   const results = await runRounds(cases, rounds, (done, of, name) => {
     if (!process.stderr.isTTY) return;
     process.stderr.write(`\r\x1b[K${row.name} ${done + 1}/${of} ${name}`);
   });
-  if (process.stderr.isTTY)
-    process.stderr.write(`\r\x1b[K${row.name} ${Math.round((performance.now() - started) / 1000)} s\n`);
+  const seconds = Math.round((performance.now() - started) / 1000);
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${row.name} ${seconds} s\n`);
 
   /** @param {string} name @param {typeof results[number]} samples */
   const figure = (name, samples) => /** @type {import('./meter.mjs').Sample} */ (samples[name]).value;
@@ -81,6 +86,7 @@ async function run(row, { rounds, peers }) {
     node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',
     rounds,
+    seconds,
     cases: Object.fromEntries(
       Object.keys(cases).map((name) => [
         name,
@@ -135,7 +141,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const rounds = Number(values.rounds);
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
 if (!Number.isInteger(rounds) || rounds < 1)
   refuse(`--rounds: expected a whole number from 1 on, found ${values.rounds}`);
 const asked = positionals.map((name) => name.toUpperCase());
@@ -156,8 +162,14 @@ if (!values.json) {
       `Median (min – max); /CPU-s: for each second of CPU time, all threads.\n\n`,
   );
 }
+/** @type {string[]} */
+const missed = [];
 for (const row of rows) {
   if (asked.length > 0 && !asked.includes(row.name)) continue;
-  const report = await run(row, { rounds, peers: values.peers });
+  const report = await run(row, { rounds, peers: values.peers, quick: values.quick });
+  for (const { what, reached } of report.goals) if (reached === false) missed.push(`${row.name} ${what}`);
   process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : print(report));
+}
+if (!values.json) {
+  process.stdout.write(missed.length === 0 ? 'every goal is reached\n' : `not reached: ${missed.join('; ')}\n`);
 }

@@ -9,6 +9,7 @@
  * @property {string} contestant Who does it, see `contestants.mjs`.
  * @property {object} [options] For the work.
  * @property {true} [peer] Only with `--peers`.
+ * @property {true} [slow] Not with `--quick`.
  */
 /**
  * A ratio of two cases in the same round, or one figure alone where `of` is left out.
@@ -270,7 +271,7 @@ export const rows = [
       '10 k records': own('verify', { records: 10_000, measures: 'rate' }),
       '500 k records': own('verify', { records: 500_000, measures: 'rate' }),
       'heap at 10 k records': own('verify', { records: 10_000, measures: 'heap' }),
-      'heap at 500 k records': own('verify', { records: 500_000, measures: 'heap' }),
+      'heap at 500 k records': { ...own('verify', { records: 500_000, measures: 'heap' }), slow: true },
     },
     goals: [
       { what: 'records, /CPU-s', value: '500 k records', atLeast: 300_000 },
@@ -283,8 +284,8 @@ export const rows = [
     what: 'explore: a session and its calls, every step judged, each state expanded once',
     cases: {
       '3 calls, 200 k states': own('explore', { calls: 3, states: 200_000 }),
-      '3 calls, 50 k states': own('explore', { calls: 3, states: 50_000 }),
-      '3 calls, durable, 200 k states': own('explore', { calls: 3, states: 200_000, durable: true }),
+      '3 calls, 50 k states': { ...own('explore', { calls: 3, states: 50_000 }), slow: true },
+      '3 calls, durable, 200 k states': { ...own('explore', { calls: 3, states: 200_000, durable: true }), slow: true },
     },
     goals: [
       { what: 'transitions, /CPU-s', value: '3 calls, 200 k states', atLeast: 50_000 },
@@ -301,7 +302,7 @@ export const rows = [
       'bare socket': own('driver-frames', { measures: 'cpu', by: 'bare' }),
       'OpenAI Realtime': own('driver-frames', { measures: 'cpu', by: 'openai' }),
       'Gemini Live': own('driver-frames', { measures: 'cpu', by: 'gemini' }),
-      'OpenAI Realtime, held more': own('driver-frames', { measures: 'growth', by: 'openai' }),
+      'OpenAI Realtime, held more': { ...own('driver-frames', { measures: 'growth', by: 'openai' }), slow: true },
       'barge-in over 200 unread, p99': own('driver-frames', { measures: 'barge-in' }),
     },
     goals: [
