@@ -56,7 +56,7 @@ export interface Composition {
   /** The move with which it begins. */
   begin(): Move<BareCall>;
   /** As {@link Coordination.take}, and gives the step as moves. */
-  take(occurrence: Occurrence<BareCall>, room: number, unreadAudio: number): readonly Move<BareCall>[];
+  take(occurrence: Occurrence<BareCall>, room: number, unreadAudio: number, places?: number): readonly Move<BareCall>[];
   /** Stands from now on where another one stood; see {@link Coordination.resume}. */
   resume(session: SessionSnapshot, calls: Iterable<BareCall | EndedCall>, counts: Counts): void;
 }
@@ -71,9 +71,9 @@ export function createComposition(limits: Limits): Composition {
       return cast.session;
     },
     begin: () => cast.log.begin(cast.session, coordination.begin()),
-    take(occurrence, room, unreadAudio) {
+    take(occurrence, room, unreadAudio, places) {
       cast.isLogging = true;
-      const asked = coordination.take(occurrence, room, unreadAudio);
+      const asked = coordination.take(occurrence, room, unreadAudio, places);
       cast.isLogging = false;
       return cast.log.take(occurrence, cast.session, asked);
     },

@@ -13,7 +13,9 @@
  *
  * K1. A known id is never admitted again (D13); at most `maxIds` are known.
  * K2. Places are held exactly while `starting` or `executing`, given in order
- *     of admission, never more than `maxConcurrentTools`.
+ *     of admission, never more than `maxConcurrentTools`; and where they come
+ *     out of a pool, a step takes no more than it is lent, and none that it
+ *     gives back.
  * K3. At most `maxOpenCalls` admitted calls are not final; those refused for
  *     their number are counted apart, and when `maxOpenCalls` of them are
  *     publishing the session overflows (D15).
@@ -148,6 +150,9 @@ export interface Counts {
 /** The most ids that one session remembers. */
 export const maxIds = 1_000_000;
 
+/** More places than any session takes. A small integer, where `Infinity` would cost an allocation. */
+export const anyPlaces = 0x3fffffff;
+
 /** Between steps; never written. */
 const nothingAsked = Object.freeze([]) as unknown as never[];
 
@@ -197,6 +202,7 @@ export class Coordination<Call extends CallEntry> {
   #queued = 0;
   // of the step at hand
   #room = 0;
+  #lent = 0;
   #asked: Asked<Call>[] = nothingAsked;
   #step: Occurrence<Call> | undefined;
 
@@ -226,6 +232,16 @@ export class Coordination<Call extends CallEntry> {
     for (const call of this.#ledger.values()) yield { id: call.id, name: call.name, state: stateOf(call) };
   }
 
+  /** How many calls hold a place. */
+  get placesHeld(): number {
+    return this.#placesHeld;
+  }
+
+  /** How many more would be given one, if the pool lent it. */
+  get placesWanted(): number {
+    return Math.min(this.#queued, this.#limits.maxConcurrentTools - this.#placesHeld);
+  }
+
   /** What it knows between steps, beside the calls themselves. For whoever holds many states of one session; see {@link resume}. */
   get counts(): Counts {
     const [admitted, refusedPublishing] = [this.#admitted, this.#refusedPublishing];
@@ -249,11 +265,19 @@ export class Coordination<Call extends CallEntry> {
   /**
    * One step. `room` is how many reports the host's buffer takes now (`Infinity`
    * while the host reads), `unreadAudio` how many of those that wait in it are
-   * audio. Gives what to perform, in order.
+   * audio. `places`: where the session shares a pool, how many places that
+   * lends it for this step, beside those that it holds. Gives what to perform,
+   * in order.
    */
-  take(occurrence: Occurrence<Call>, room: number, unreadAudio: number): readonly Asked<Call>[] {
+  take(
+    occurrence: Occurrence<Call>,
+    room: number,
+    unreadAudio: number,
+    places: number = anyPlaces,
+  ): readonly Asked<Call>[] {
     this.#asked = [];
     this.#room = room;
+    this.#lent = places;
     this.#step = occurrence;
     if (occurrence.at === 'call') this.#stepCall(occurrence.call, occurrence.type);
     else this.#takeAtSession(occurrence, unreadAudio);
@@ -456,7 +480,8 @@ export class Coordination<Call extends CallEntry> {
   }
 
   #givePlaces(): void {
-    while (this.#queued > 0 && this.#placesHeld < this.#limits.maxConcurrentTools && this.#isOpen) {
+    while (this.placesWanted > 0 && this.#lent > 0 && this.#isOpen) {
+      this.#lent--;
       for (const call of this.open) {
         if (callStateOf(call.snapshot) === 'queued') {
           this.#stepCall(call, 'placed');

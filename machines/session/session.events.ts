@@ -39,8 +39,9 @@ export const sessionEvents = [
   'host_act',
   'host_close',
   'host_abort',
-  // limits and the journal
+  // limits, the pool that the session shares, and the journal
   'overflow',
+  'places_lent',
   'flush_failed',
 ] as const;
 

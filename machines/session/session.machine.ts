@@ -140,6 +140,8 @@ export const sessionMachine = table.createMachine({
         unknown: { actions: 'diagnose' },
         ill_formed_note: { actions: 'diagnose' },
         host_act: { actions: 'performAct' },
+        // the coordination gives them to calls that wait
+        places_lent: {},
         closed: { target: 'closing', actions: ['farSideGone', 'reportEnd', 'fence', 'abortLifetime'] },
         malformed: endsWithReport('protocol_failure'),
         repeated_call: endsWithReport('protocol_failure'),

@@ -51,6 +51,10 @@ export interface SessionBegan {
   readonly maxConcurrentTools: number;
   readonly maxOpenCalls: number;
   readonly dropUnreadAudio: boolean;
+  /** The pool whose places the session shares with others. Absent: its places are its own. */
+  readonly pool?: string;
+  /** How many places that has. */
+  readonly poolPlaces?: number;
 }
 
 /** What happened to a session or a call from outside, as the coordination was told. */
@@ -67,6 +71,8 @@ export interface RecordedOccurrence {
   readonly room?: number;
   /** Absent: none. */
   readonly unreadAudio?: number;
+  /** How many places the pool lent for the step; absent where those were enough, or there is no pool. */
+  readonly places?: number;
 }
 
 /** A conversation's life begins: its rules. */

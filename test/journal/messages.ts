@@ -75,8 +75,8 @@ export function recordOf(message: Record): JournalRecord {
 function recordedOf(data: Record['data']): RecordData {
   switch (data.case) {
     case 'session': {
-      const { $typeName: _, $unknown: __, ...session } = data.value;
-      return { session };
+      const { $typeName: _, $unknown: __, pool, poolPlaces, ...session } = data.value;
+      return { session: { ...session, ...said({ pool, poolPlaces }) } };
     }
     case 'conversation': {
       const { machines, mode, policies, maxDiagnostics, durable, initial } = data.value;
@@ -89,10 +89,11 @@ function recordedOf(data: Record['data']): RecordData {
       return { folded: { version: Number(version), ...said({ stream, level, digest, input, message }) } };
     }
     case 'occurrence': {
-      const { type, call, candidate, ids, act, actId, room, unreadAudio } = data.value;
+      const { type, call, candidate, ids, act, actId, room, unreadAudio, places } = data.value;
       const occurrence = {
         ...said({ type, call, ids, act, actId, unreadAudio }),
         ...(room !== undefined && { room }),
+        ...(places !== undefined && { places }),
         ...(candidate && { candidate: candidateOf(candidate) }),
       };
       return { occurrence: occurrence as RecordedOccurrence };

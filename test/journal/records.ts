@@ -64,8 +64,21 @@ const sessions: fc.Arbitrary<SessionBegan> = fc.record(
     maxConcurrentTools: uint32,
     maxOpenCalls: uint32,
     dropUnreadAudio: fc.boolean(),
+    pool: written,
+    poolPlaces: uint32.map((n) => n || 1),
   },
-  common,
+  {
+    requiredKeys: [
+      'machines',
+      'turnId',
+      'provider',
+      'durable',
+      'maxConcurrentTools',
+      'maxOpenCalls',
+      'dropUnreadAudio',
+    ],
+    ...common,
+  },
 );
 const occurrences: fc.Arbitrary<RecordedOccurrence> = fc.record(
   {
@@ -77,6 +90,7 @@ const occurrences: fc.Arbitrary<RecordedOccurrence> = fc.record(
     actId: written,
     room: uint32,
     unreadAudio: uint32.map((n) => n || 1),
+    places: uint32,
   },
   maybe,
 );

@@ -161,11 +161,13 @@ function writeSession(sink: ByteSink, session: SessionBegan): void {
   sink.uint32(sessionTags.maxConcurrentTools, session.maxConcurrentTools);
   sink.uint32(sessionTags.maxOpenCalls, session.maxOpenCalls);
   sink.flag(sessionTags.dropUnreadAudio, session.dropUnreadAudio);
+  if (session.pool !== undefined) sink.text(sessionTags.pool, session.pool);
+  if (session.poolPlaces !== undefined) sink.uint32(sessionTags.poolPlaces, session.poolPlaces);
   sink.end(start);
 }
 
 function writeOccurrence(sink: ByteSink, occurrence: RecordedOccurrence): void {
-  const { type, call, candidate, ids, act, actId, room, unreadAudio } = occurrence;
+  const { type, call, candidate, ids, act, actId, room, unreadAudio, places } = occurrence;
   const start = sink.begin(recordTags.occurrence);
   if (type !== undefined) sink.text(occurrenceTags.type, type);
   if (call !== undefined) sink.text(occurrenceTags.call, call);
@@ -175,6 +177,7 @@ function writeOccurrence(sink: ByteSink, occurrence: RecordedOccurrence): void {
   if (actId !== undefined) sink.text(occurrenceTags.actId, actId);
   if (room !== undefined) sink.presentUint32(occurrenceTags.room, room);
   if (unreadAudio !== undefined) sink.uint32(occurrenceTags.unreadAudio, unreadAudio);
+  if (places !== undefined) sink.presentUint32(occurrenceTags.places, places);
   sink.end(start);
 }
 

@@ -53,6 +53,8 @@ export const sessionTags = {
   maxConcurrentTools: tag(5, varint),
   maxOpenCalls: tag(6, varint),
   dropUnreadAudio: tag(7, varint),
+  pool: tag(8, delimited),
+  poolPlaces: tag(9, varint),
 } as const;
 
 export const occurrenceTags = {
@@ -64,6 +66,7 @@ export const occurrenceTags = {
   actId: tag(6, delimited),
   room: tag(7, varint),
   unreadAudio: tag(8, varint),
+  places: tag(9, varint),
 } as const;
 
 export const candidateTags = {

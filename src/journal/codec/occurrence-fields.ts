@@ -45,6 +45,9 @@ export function readOccurrence(
       case occurrenceTags.unreadAudio:
         occurrence.unreadAudio = cursor.uint32(end);
         break;
+      case occurrenceTags.places:
+        occurrence.places = cursor.uint32(end);
+        break;
       default:
         cursor.skip(tag, end);
     }

@@ -47,10 +47,18 @@ export function readSession(
       case sessionTags.dropUnreadAudio:
         session.dropUnreadAudio = cursor.flag(end);
         break;
+      case sessionTags.pool:
+        session.pool = text(cursor, end);
+        break;
+      case sessionTags.poolPlaces:
+        session.poolPlaces = cursor.uint32(end);
+        break;
       default:
         cursor.skip(tag, end);
     }
   }
+  if (session.pool === '') delete session.pool;
+  if (session.poolPlaces === 0) delete session.poolPlaces;
   return session;
 }
 
