@@ -139,10 +139,18 @@ function abortReason(life: SessionLife, call: Call, because: AbortCause): unknow
 
 function noteChange(life: SessionLife, call: Call, { from, to }: CallChange): void {
   if (!life.isNoted) return;
-  const { id, name, input } = call;
+  const { id, name, input, result } = call;
   const at = life.settings.clock.now();
   const hasInput = from === 'admitted' && (to === 'queued' || to === 'awaiting_approval');
-  life.note(hasInput ? { type: 'call', id, name, from, to, input, at } : { type: 'call', id, name, from, to, at });
+  if (hasInput) life.note({ type: 'call', id, name, from, to, input, at });
+  else if (from === null) {
+    life.note(
+      { type: 'call', id, name, from, to, at },
+      { type: 'call', id, name, from, to, at, arguments: call.arguments },
+    );
+  } else if (to === 'publishing') {
+    life.note({ type: 'call', id, name, from, to, at }, { type: 'call', id, name, from, to, at, result });
+  } else life.note({ type: 'call', id, name, from, to, at });
 }
 
 function noteSettledLate(life: SessionLife, { id, name, late }: Call): void {

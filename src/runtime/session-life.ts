@@ -1,6 +1,7 @@
 import type { CallEventType, Occurrence, SessionEventType, SessionSnapshot } from '../../machines/index.js';
 import type { DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
+import type { TappedNote } from '../contract/session-tap.js';
 import type { LateOutcome } from '../contract/tool.js';
 import type { CallResult } from './arguments.js';
 import type { Call } from './call.js';
@@ -49,7 +50,8 @@ export interface SessionLife {
 
   /** Whether anybody looks at `lifecycle$`. */
   readonly isNoted: boolean;
-  note(event: LifecycleEvent): void;
+  /** `tapped`: the same with what only taps are told. */
+  note(event: LifecycleEvent, tapped?: TappedNote): void;
   diagnose(code: DiagnosticCode, detail: string): void;
   /** Host code threw. */
   threw(thrown: unknown): void;

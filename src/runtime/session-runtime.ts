@@ -40,7 +40,7 @@ import {
 import type { InspectionObserver } from '../contract/inspector.js';
 import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
-import type { SessionTap } from '../contract/session-tap.js';
+import type { SessionTap, TappedNote } from '../contract/session-tap.js';
 import type { Tool } from '../contract/tool.js';
 import { digestOf } from '../journal/digest.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
@@ -161,7 +161,10 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
       this.#taps = taps;
       this.delivery.tap = (event) => taps.reported(event);
     }
-    return this.#taps.add(tap);
+    const detach = this.#taps.add(tap);
+    const report = this.#end?.report;
+    if (report !== undefined) this.#taps.ended(report);
+    return detach;
   }
 
   // ── what the coordination moves (Cast) ──
@@ -498,9 +501,9 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     return somebodyLooks && this.#end?.report === undefined;
   }
 
-  note(event: LifecycleEvent): void {
+  note(event: LifecycleEvent, tapped: TappedNote = event): void {
     if (!this.isNoted) return;
-    this.#taps?.noted(event);
+    this.#taps?.noted(tapped);
     this.#lifecycle?.next(event);
   }
 

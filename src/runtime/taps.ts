@@ -1,5 +1,5 @@
-import type { CloseReport, LifecycleEvent } from '../contract/lifecycle.js';
-import type { PassedAct, SessionTap } from '../contract/session-tap.js';
+import type { CloseReport } from '../contract/lifecycle.js';
+import type { PassedAct, SessionTap, TappedNote } from '../contract/session-tap.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 
 /** The taps of one session. */
@@ -24,7 +24,7 @@ export class Taps {
     this.#each((tap) => tap.reported?.(event));
   }
 
-  noted(event: LifecycleEvent): void {
+  noted(event: TappedNote): void {
     this.#each((tap) => tap.noted?.(event));
   }
 
