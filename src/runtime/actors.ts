@@ -11,6 +11,8 @@
  *     they would be remembered by id, for ever.
  * A3. A throw in an observer or an inspector harms neither actor nor process.
  * A4. Nothing is paid for inspection until somebody inspects.
+ * A5. The root of a system that stands under another one's shows that one's as
+ *     its parent, and nothing else of it: neither actor ever sends to the other.
  */
 import {
   Actor,
@@ -63,29 +65,48 @@ let lastActor = 0;
 /** One root and what belongs to it, without XState's scheduler: timers are the runtime's. */
 export class ActorSystem {
   readonly watch: ActorWatch;
+  /** The system that this one's root is shown under, and whose inspectors see all that happens here. */
+  readonly #above: ActorSystem | undefined;
+  #root: AnyActorRef | undefined;
   #inspectors: Set<(event: InspectionEvent) => void> | undefined;
-  /** Of the root, once it is made. */
+  /** Of the topmost root, once it is made. */
   #rootId = '';
-  /** What happens while the root is made, and cannot be looked at yet. */
+  /** What happens while an actor is made, and cannot be looked at yet. */
   #held: Inspected[] | undefined;
 
-  constructor(watch: ActorWatch) {
+  /** `above`: of whoever owns the root to be. */
+  constructor(watch: ActorWatch, above?: ActorSystem) {
     this.watch = watch;
+    this.#above = above;
   }
 
   get isInspected(): boolean {
-    return this.#inspectors !== undefined && this.#inspectors.size > 0;
+    if (this.#inspectors !== undefined && this.#inspectors.size > 0) return true;
+    return this.#above?.isInspected === true;
   }
 
-  /** Makes the root. Inspectors that are there already are told of it when it can be looked at. */
+  /** The actor that this system's root is a child of. */
+  get parent(): AnyActorRef | undefined {
+    return this.#above === undefined ? undefined : this.#above.#root;
+  }
+
+  /** Makes the root. */
   makeRoot<Root extends { readonly sessionId: string }>(make: () => Root): Root {
+    return this.make(make, (root) => {
+      this.#root = root as unknown as AnyActorRef;
+      this.#rootId = this.#above === undefined ? root.sessionId : this.#above.#rootId;
+    });
+  }
+
+  /** Makes an actor. Inspectors that are there already are told of it when it can be looked at. */
+  make<Made>(make: () => Made, isMade: (made: Made) => void = ignored): Made {
     if (this.isInspected) this.#held = [];
-    const root = make();
-    this.#rootId = root.sessionId;
-    const held = this.#held ?? [];
+    const made = make();
+    isMade(made);
+    const held = this.#held;
     this.#held = undefined;
-    for (const event of held) this._sendInspectionEvent(event);
-    return root;
+    if (held !== undefined) for (const event of held) this._sendInspectionEvent(event);
+    return made;
   }
 
   inspect(observer: InspectionObserver): { unsubscribe(): void } {
@@ -121,8 +142,12 @@ export class ActorSystem {
       this.#held.push(event);
       return;
     }
-    const full = Object.assign(event, { rootId: this.#rootId }) as InspectionEvent;
-    for (const look of this.#inspectors as Set<(event: InspectionEvent) => void>) look(full);
+    this.#tell(Object.assign(event, { rootId: this.#rootId }) as InspectionEvent);
+  }
+
+  #tell(event: InspectionEvent): void {
+    if (this.#inspectors !== undefined) for (const look of this.#inspectors) look(event);
+    if (this.#above !== undefined) this.#above.#tell(event);
   }
 
   _bookId(): string {
@@ -318,7 +343,7 @@ export function makeRoot<Root extends { readonly sessionId: string }>(
   assertSteps();
   return system.makeRoot(() => {
     const root = make({ parent: { system } as never });
-    (root as unknown as ActorInternals)._parent = undefined;
+    (root as unknown as ActorInternals)._parent = system.parent;
     return root;
   });
 }
@@ -337,7 +362,9 @@ export class SessionActor extends LivingActor<typeof sessionMachine> {
 /** A call's actor; child of its session's. */
 export class CallActor extends LivingActor<typeof toolInvocationMachine> {
   static create(parent: SessionActor, id: string, rules: CallRules): CallActor {
-    const actor = new CallActor(callLogic, { parent, id, input: rules } as never);
+    const make = () => new CallActor(callLogic, { parent, id, input: rules } as never);
+    const system = parent.system as unknown as ActorSystem;
+    const actor = system.isInspected ? system.make(make) : make();
     actor.start();
     return actor;
   }

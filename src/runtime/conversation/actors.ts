@@ -29,7 +29,8 @@ export class StreamActor extends LivingActor<typeof responseStreamMachine> {
 
   /** One more stream of a conversation. */
   static child(root: StreamActor, id: string): StreamActor {
-    const actor = new StreamActor(streamLogic, { parent: root, id } as never);
+    const system = root.system as unknown as ActorSystem;
+    const actor = system.make(() => new StreamActor(streamLogic, { parent: root, id } as never));
     actor.start();
     return actor;
   }
@@ -48,7 +49,9 @@ export class StreamActor extends LivingActor<typeof responseStreamMachine> {
 /** The actor of a transaction, or of one level of savepoints; child of its stream's. */
 export class TransactionActor extends LivingActor<typeof transactionMachine> {
   static create(stream: StreamActor, id: string, rules: TransactionContext): TransactionActor {
-    const actor = new TransactionActor(transactionLogic, { parent: stream, id, input: rules } as never);
+    const system = stream.system as unknown as ActorSystem;
+    const make = () => new TransactionActor(transactionLogic, { parent: stream, id, input: rules } as never);
+    const actor = system.make(make);
     actor.start();
     return actor;
   }
