@@ -203,6 +203,7 @@ export class Coordination<Call extends CallEntry> {
   // of the step at hand
   #room = 0;
   #lent = 0;
+  #placesTaken = 0;
   #asked: Asked<Call>[] = nothingAsked;
   #step: Occurrence<Call> | undefined;
 
@@ -230,6 +231,11 @@ export class Coordination<Call extends CallEntry> {
   *calls(): Iterable<{ readonly id: string; readonly name: string; readonly state: CallStateName }> {
     if (this.#ledger === undefined) return;
     for (const call of this.#ledger.values()) yield { id: call.id, name: call.name, state: stateOf(call) };
+  }
+
+  /** How many of the places that were lent for it the last step has taken. */
+  get placesTaken(): number {
+    return this.#placesTaken;
   }
 
   /** How many calls hold a place. */
@@ -278,6 +284,7 @@ export class Coordination<Call extends CallEntry> {
     this.#asked = [];
     this.#room = room;
     this.#lent = places;
+    this.#placesTaken = 0;
     this.#step = occurrence;
     if (occurrence.at === 'call') this.#stepCall(occurrence.call, occurrence.type);
     else this.#takeAtSession(occurrence, unreadAudio);
@@ -480,8 +487,8 @@ export class Coordination<Call extends CallEntry> {
   }
 
   #givePlaces(): void {
-    while (this.placesWanted > 0 && this.#lent > 0 && this.#isOpen) {
-      this.#lent--;
+    while (this.placesWanted > 0 && this.#placesTaken < this.#lent && this.#isOpen) {
+      this.#placesTaken++;
       for (const call of this.open) {
         if (callStateOf(call.snapshot) === 'queued') {
           this.#stepCall(call, 'placed');

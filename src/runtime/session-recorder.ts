@@ -37,6 +37,7 @@ import { placeBehind } from '../journal/place.js';
 import type { Call } from './call.js';
 import { endless } from './delivery.js';
 import type { SessionSettings } from './options.js';
+import type { PlacePool } from './place-pool.js';
 import type { Payload } from './session-life.js';
 
 type Writable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
@@ -49,6 +50,9 @@ export class SessionRecorder {
   readonly log = new MoveLog<Call>();
   readonly #settings: SessionSettings;
   readonly #failed: (error: unknown) => void;
+  readonly #pool: PlacePool | undefined;
+  /** Of the step at hand: what the pool lent, where that was too little. */
+  #lent: number | undefined;
   #isFailed = false;
   #lastSeq = 0;
   #textTaken = 0;
@@ -57,17 +61,18 @@ export class SessionRecorder {
   #audioDelivered = 0;
 
   /** `failed` is told, once, that the journal takes no more. */
-  constructor(journal: Journal, settings: SessionSettings, failed: (error: unknown) => void) {
+  constructor(journal: Journal, settings: SessionSettings, failed: (error: unknown) => void, pool?: PlacePool) {
     this.journal = journal;
     this.#settings = settings;
     this.#failed = failed;
+    this.#pool = pool;
   }
 
   /** The session's life begins. */
   begin(first: SessionSnapshot, asked: readonly Asked<Call>[]): void {
     const { provider, turnId, limits } = this.#settings;
     const { maxConcurrentTools, maxOpenCalls, dropUnreadAudio } = limits;
-    const session = {
+    const rules = {
       machines: machinesVersion,
       turnId,
       provider: provider.id,
@@ -76,6 +81,7 @@ export class SessionRecorder {
       maxOpenCalls,
       dropUnreadAudio,
     };
+    const session = this.#pool ? { ...rules, pool: this.#pool.id, poolPlaces: this.#pool.places } : rules;
     const { transition } = this.log.begin(first, asked);
     this.#begin(undefined, transition, this.#recorded(asked, {}, 0), { session });
   }
@@ -92,6 +98,11 @@ export class SessionRecorder {
     else if (type === 'audio') this.#audioDelivered++;
   }
 
+  /** The step that is told of next left calls without a place: the pool lent no more than this. */
+  lent(places: number): void {
+    this.#lent = places;
+  }
+
   /** A step was taken; its effects are not performed yet. */
   step(
     occurrence: Occurrence<Call>,
@@ -102,6 +113,8 @@ export class SessionRecorder {
     payload: Payload,
   ): void {
     const { type } = occurrence;
+    const lent = this.#lent;
+    if (lent !== undefined) this.#lent = undefined;
     const only = this.log.takeOnly();
     if (only !== undefined) {
       const { call, transition } = only;
@@ -111,7 +124,12 @@ export class SessionRecorder {
       }
       const did = this.#didOf(transition, asked, payload, unreadAudio);
       if (transition.stays && did.length === 0) return;
-      this.#begin(call, transition, did, this.#dataOf(occurrence, transition.event, call, room, unreadAudio, payload));
+      this.#begin(
+        call,
+        transition,
+        did,
+        this.#dataOf(occurrence, transition.event, call, room, unreadAudio, lent, payload),
+      );
       return;
     }
     const moves = this.log.take(occurrence, session, asked);
@@ -120,7 +138,7 @@ export class SessionRecorder {
       const did = this.#didOf(transition, asked, payload, unreadAudio);
       if (cause > 0) this.#append(call, transition, did, cause);
       else {
-        const data = this.#dataOf(occurrence, transition.event, call, room, unreadAudio, payload);
+        const data = this.#dataOf(occurrence, transition.event, call, room, unreadAudio, lent, payload);
         cause = this.#begin(call, transition, did, data);
       }
     }
@@ -133,6 +151,7 @@ export class SessionRecorder {
     call: Call | undefined,
     room: number,
     unreadAudio: number,
+    lent: number | undefined,
     payload: Payload,
   ): RecordData | undefined {
     const { type } = occurrence;
@@ -140,6 +159,7 @@ export class SessionRecorder {
       type === event &&
       room >= endless &&
       unreadAudio === 0 &&
+      lent === undefined &&
       type !== 'tool_call' &&
       type !== 'tool_call_cancelled' &&
       type !== 'host_act';
@@ -149,6 +169,7 @@ export class SessionRecorder {
     // a last event has a place of its own, beyond the others: there is no less room than none
     if (room < endless) data.room = Math.max(0, room);
     if (unreadAudio > 0) data.unreadAudio = unreadAudio;
+    if (lent !== undefined) data.places = lent;
     if (occurrence.at === 'call') {
       if (call !== occurrence.call) data.call = occurrence.call.id;
     } else if (occurrence.type === 'tool_call') {

@@ -18,7 +18,6 @@ import type { Observable } from 'rxjs';
 import {
   type Asked,
   type CallEventType,
-  type CallRules,
   type Candidate,
   type Cast,
   Coordination,
@@ -41,12 +40,12 @@ import type { InspectionObserver } from '../contract/inspector.js';
 import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEvent } from '../contract/lifecycle.js';
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
 import type { SessionTap, TappedNote } from '../contract/session-tap.js';
-import type { Tool } from '../contract/tool.js';
 import { digestOf } from '../journal/digest.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
 import { errorResult } from './arguments.js';
 import { Call } from './call.js';
 import { performForCall } from './call-effects.js';
+import { rulesOf } from './call-rules.js';
 import { Delivery } from './delivery.js';
 import { closeDriver, connect, performAct } from './driver-calls.js';
 import { type PlainReport, plainReportOf, readFarEvent } from './far-event.js';
@@ -54,6 +53,7 @@ import { type FarReader, FarStream } from './far-stream.js';
 import { type PendingAct, PendingActs } from './host-acts.js';
 import { Lifecycle } from './lifecycle.js';
 import type { SessionSettings } from './options.js';
+import type { Lease, PlacePool } from './place-pool.js';
 import { reportEnd, reportFarEvent } from './reports.js';
 import { SessionEnd } from './session-end.js';
 import type { Input, Payload, PlainSessionEvent, SessionLife } from './session-life.js';
@@ -76,6 +76,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   readonly acts = new PendingActs();
   readonly #system: ActorSystem;
   readonly #coordination: Coordination<Call>;
+  /** Of the pool that the session shares, where it does. */
+  readonly #lease: Lease | undefined;
   #driver: BidiSession | undefined;
   #stream: FarStream | undefined;
   #isStepping = false;
@@ -91,7 +93,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   #lifecycle: Lifecycle | undefined;
   #taps: Taps | undefined;
 
-  constructor(settings: SessionSettings, inspect?: InspectionObserver) {
+  /** `pool`: where its calls get their places, beside the limit of its own. */
+  constructor(settings: SessionSettings, inspect?: InspectionObserver, pool?: PlacePool) {
     this.settings = settings;
     this.#system = new ActorSystem(this);
     if (inspect !== undefined) this.#system.inspect(inspect);
@@ -99,7 +102,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.actor.start();
     const { journal, limits } = settings;
     this.#recorder =
-      journal && new SessionRecorder(journal, settings, (error) => this.happens('flush_failed', { error }));
+      journal && new SessionRecorder(journal, settings, (error) => this.happens('flush_failed', { error }), pool);
+    this.#lease = pool?.join(() => this.happens('places_lent'));
     this.delivery = new Delivery(limits.maxBufferedEvents, this, this.#recorder);
     this.#coordination = new Coordination(this, limits);
   }
@@ -245,6 +249,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
       const { room } = this.delivery;
       if (!deliversOnly(effects) || room <= 0) return false;
       this.advanceSession(report.type, snapshot, 0);
+      // nobody is given a place here, whatever there is
+      if (this.#lease !== undefined && this.#coordination.placesWanted > 0) this.#recorder?.lent(0);
       this.#recorder?.step({ at: 'session', type: report.type }, room, 0, before, aDelivery, { event: report });
     } else if (this.delivery.room <= 0) return false;
     else this.#recorder?.took(report.type);
@@ -307,9 +313,24 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     const { occurrence, payload } = input;
     this.#keep(occurrence, payload);
     const { room, unreadAudio } = this.delivery;
-    const asked = this.#coordination.take(occurrence, room, unreadAudio);
+    const asked =
+      this.#lease === undefined
+        ? this.#coordination.take(occurrence, room, unreadAudio)
+        : this.#takeWithPool(this.#lease, occurrence, room, unreadAudio);
     this.#recorder?.step(occurrence, room, unreadAudio, this.session, asked, payload);
     this.#performAll(asked, input);
+  }
+
+  #takeWithPool(lease: Lease, occurrence: Occurrence<Call>, room: number, unreadAudio: number): readonly Asked<Call>[] {
+    const { places } = lease;
+    const coordination = this.#coordination;
+    const asked = coordination.take(occurrence, room, unreadAudio, places);
+    const { placesWanted } = coordination;
+    // before anything is recorded or performed: whatever that leads to finds the pool as it is
+    lease.settle(coordination.placesTaken, coordination.placesHeld, placesWanted);
+    // where nobody wants more, a replay comes to the same with any number
+    if (placesWanted > 0) this.#recorder?.lent(places);
+    return asked;
   }
 
   /** Puts a payload where the effects of the step will look for it. */
@@ -537,27 +558,6 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     signal.addEventListener('abort', onAbort, { once: true });
     this.#stopListening = () => signal.removeEventListener('abort', onAbort);
   }
-}
-
-const writtenAhead = new WeakMap<Tool, CallRules>();
-const notWrittenAhead = new WeakMap<Tool, CallRules>();
-const unknownTool: CallRules = { policy: 'abandon', writeStart: false, writePublish: false };
-const unknownToolWrittenAhead: CallRules = { policy: 'abandon', writeStart: true, writePublish: true };
-
-/** By what rules calls of a tool live; one object for all of them. */
-function rulesOf(tool: Tool | undefined, isDurable: boolean): CallRules {
-  if (tool === undefined) return isDurable ? unknownToolWrittenAhead : unknownTool;
-  const known = isDurable ? writtenAhead : notWrittenAhead;
-  let rules = known.get(tool);
-  if (rules === undefined) {
-    rules = {
-      policy: tool.onInterruption,
-      writeStart: isDurable && tool.effect !== 'read',
-      writePublish: isDurable,
-    };
-    known.set(tool, rules);
-  }
-  return rules;
 }
 
 function sessionSnapshotInWhichOutputFlows(): SessionSnapshot | undefined {

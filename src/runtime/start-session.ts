@@ -1,4 +1,5 @@
 import { type SessionOptions, settingsOf } from './options.js';
+import type { PlacePool } from './place-pool.js';
 import { Session } from './session.js';
 import { SessionRuntime } from './session-runtime.js';
 
@@ -22,11 +23,17 @@ export interface OpenedSession {
   readonly started: Promise<void>;
 }
 
+/** What a session shares with others, by the will of whoever holds them all. */
+export interface SharedParts {
+  /** Calls get their places here, in order of asking over all sessions that share it; `maxConcurrentTools` bounds each session beside it. */
+  readonly places?: PlacePool;
+}
+
 /** As {@link startSession}, for whoever has to hold a session before it is connected. Throws where that rejects for an option. */
-export function openSession(options: SessionOptions): OpenedSession {
+export function openSession(options: SessionOptions, shared?: SharedParts): OpenedSession {
   const settings = settingsOf(options);
   const { signal, inspect } = options;
   if (signal?.aborted) throw signal.reason;
-  const runtime = new SessionRuntime(settings, inspect);
+  const runtime = new SessionRuntime(settings, inspect, shared?.places);
   return { session: new Session(runtime), started: runtime.start(signal) };
 }

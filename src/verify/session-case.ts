@@ -2,6 +2,7 @@
 import { machinesVersion } from '../../machines/index.js';
 import type { JournalRecord, SessionBegan } from '../contract/journal.js';
 import { SessionJudge } from './invariants/index.js';
+import type { PoolShare } from './pools.js';
 import type { RecordGroup } from './record-groups.js';
 import { mayLackRecords, SessionReplay } from './replay/session-replay.js';
 import { sessionGroupOf } from './session-records.js';
@@ -11,12 +12,15 @@ export class SessionCase {
   readonly judge: SessionJudge;
   /** `undefined` where nobody wants it. */
   readonly replay: SessionReplay | undefined;
+  readonly #share: PoolShare | undefined;
   readonly #writtenBy: number;
   readonly #withheld = new Withheld();
 
-  constructor(began: SessionBegan, replays: boolean) {
+  /** `share`: of the pool that gives it its places, where it shares one. */
+  constructor(began: SessionBegan, replays: boolean, share?: PoolShare) {
     this.judge = new SessionJudge(began);
     this.replay = replays ? new SessionReplay(began) : undefined;
+    this.#share = share;
     this.#writtenBy = began.machines;
   }
 
@@ -36,6 +40,8 @@ export class SessionCase {
       else if (mayBeCutOff) this.#withheld.add(of, record, what);
       else findings.add(of, record, what);
     }
+    const overdrawn = this.#share?.holds(this.judge.facts.places);
+    if (overdrawn !== undefined) findings.add('K6', records.at(-1) as JournalRecord, overdrawn);
     if (divergence !== undefined) findings.addLate('divergent', divergence.record, this.#withVersion(divergence.what));
   }
 
@@ -47,6 +53,11 @@ export class SessionCase {
   /** Nothing can come of it any more, and nothing is missing. */
   end(findings: Findings): void {
     this.#withheld.tell(findings);
+  }
+
+  /** It is let go of. */
+  leave(): void {
+    this.#share?.leave();
   }
 
   /** A recovery steps no machine. */

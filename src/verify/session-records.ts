@@ -18,7 +18,7 @@ export function callOf({ kind, actor }: JournalRecord, session: string): string 
 /** A group of records as a group of steps. */
 export function sessionGroupOf({ owner, records }: RecordGroup): SessionGroup {
   const first = records[0] as JournalRecord;
-  const { type, call, candidate, ids, room, unreadAudio } = occurrenceIn(first);
+  const { type, call, candidate, ids, room, unreadAudio, places } = occurrenceIn(first);
   const steps: Step[] = [];
   for (const record of records) {
     const { event, from, to, did } = record;
@@ -31,6 +31,7 @@ export function sessionGroupOf({ owner, records }: RecordGroup): SessionGroup {
     ids,
     room: room ?? Number.POSITIVE_INFINITY,
     unreadAudio: unreadAudio ?? 0,
+    places: places ?? Number.POSITIVE_INFINITY,
     passed: first.passed,
     steps,
   };

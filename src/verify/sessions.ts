@@ -2,6 +2,7 @@
 import type { JournalRecord } from '../contract/journal.js';
 import { callStateIn, isOutcome } from './invariants/call-facts.js';
 import { Lives } from './lives.js';
+import { Pools } from './pools.js';
 import type { RecordGroup } from './record-groups.js';
 import { SessionCase } from './session-case.js';
 import type { Findings } from './verdict.js';
@@ -10,6 +11,7 @@ export class Sessions {
   readonly lives: Lives<SessionCase>;
   readonly #findings: Findings;
   readonly #replays: boolean;
+  readonly #pools = new Pools();
   begun = 0;
   calls = 0;
   unfinished = 0;
@@ -24,7 +26,10 @@ export class Sessions {
   ) {
     this.#findings = findings;
     this.#replays = replays;
-    this.lives = new Lives(maxLingering, gone);
+    this.lives = new Lives(maxLingering, (id, session) => {
+      session.leave();
+      gone?.(id, session);
+    });
   }
 
   /** Takes a group; gives whether it is of a session that is known, or that begins. */
@@ -53,7 +58,7 @@ export class Sessions {
       return;
     }
     this.begun++;
-    const session = new SessionCase(data.session, this.#replays);
+    const session = new SessionCase(data.session, this.#replays, this.#pools.shareOf(data.session));
     // the process of the one before is gone, and another one gave its id again
     const before = this.lives.begin(group.owner, session);
     if (before !== undefined) this.#countUnfinished(before);

@@ -25,7 +25,9 @@ export type InvariantNumber =
   // of the machines and the coordination: nothing of it is in the tables above, and a journal shows it
   | 'T7'
   | 'T8'
-  | 'K2';
+  | 'K2'
+  // of the pool of places that sessions share
+  | 'K6';
 
 /** What can be wrong with a journal: an invariant is broken, or its records do not hang together. */
 export type BreachOf = InvariantNumber | 'structure';

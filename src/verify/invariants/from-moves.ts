@@ -2,12 +2,13 @@
 import type { Asked, CallEntry, Move, Occurrence } from '../../../machines/index.js';
 import { type Act, notTold, type SessionGroup, type Step } from './steps.js';
 
-/** A step of a composition as a group. `room` and `unreadAudio` are what the step was given. */
+/** A step of a composition as a group. `room`, `unreadAudio` and `places` are what the step was given. */
 export function groupOf<Call extends CallEntry>(
   occurrence: Occurrence<Call>,
   room: number,
   unreadAudio: number,
   moves: readonly Move<Call>[],
+  places: number = Number.POSITIVE_INFINITY,
 ): SessionGroup {
   const isOfCall = occurrence.at === 'call';
   return {
@@ -17,6 +18,7 @@ export function groupOf<Call extends CallEntry>(
     ids: !isOfCall && occurrence.type === 'tool_call_cancelled' ? occurrence.ids : undefined,
     room,
     unreadAudio,
+    places,
     passed: undefined,
     steps: moves.map(stepOf),
   };
@@ -31,6 +33,7 @@ export function firstGroupOf<Call extends CallEntry>(move: Move<Call>): SessionG
     ids: undefined,
     room: Number.POSITIVE_INFINITY,
     unreadAudio: 0,
+    places: Number.POSITIVE_INFINITY,
     passed: undefined,
     steps: [stepOf(move)],
   };

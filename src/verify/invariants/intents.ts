@@ -64,13 +64,17 @@ export const T8: SessionInvariant = {
 export const K2: SessionInvariant = {
   number: 'K2',
   sentence:
-    'places are held exactly while starting or executing, never more than maxConcurrentTools, and none is free while a call is queued',
-  reads: 'from and to of calls; maxConcurrentTools',
-  end(facts, _group, breaches) {
+    'places are held exactly while starting or executing, never more than maxConcurrentTools, and none is free while a call is queued; of a pool no more are taken than it lends',
+  reads: 'event, from and to of calls; maxConcurrentTools; places',
+  step(facts, { event, call: id }, { places }, breaches) {
+    if (event !== 'placed' || facts.shown.placed < places) return;
+    breaches.add('K2', `${callNamed(id)} is given a place, and the pool lent no more than ${places}`);
+  },
+  end(facts, { places }, breaches) {
     const { maxConcurrentTools } = facts.rules;
     if (facts.places > maxConcurrentTools) {
       breaches.add('K2', `${facts.places} calls hold a place, and there are ${maxConcurrentTools}`);
-    } else if (facts.isOpen && facts.queued > 0 && facts.places < maxConcurrentTools) {
+    } else if (facts.isOpen && facts.queued > 0 && facts.places < maxConcurrentTools && facts.shown.placed < places) {
       const free = maxConcurrentTools - facts.places;
       breaches.add('K2', `${facts.queued} calls are queued, and ${free} of ${maxConcurrentTools} places are free`);
     }

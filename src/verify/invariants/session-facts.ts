@@ -49,6 +49,8 @@ export interface Shown {
   endedBy: string;
   /** Calls that began. */
   admissions: number;
+  /** Calls that were given a place. */
+  placed: number;
   /** Whether the session was given the event itself. */
   hasStepped: boolean;
 }
@@ -67,6 +69,7 @@ function reset(shown: Shown, before: number): Shown {
   shown.audioDrops = 0;
   shown.endedBy = '';
   shown.admissions = 0;
+  shown.placed = 0;
   shown.hasStepped = false;
   return shown;
 }
@@ -193,6 +196,7 @@ export class SessionFacts {
       this.#set(id, this.call(id), call.firstFacts(seen, isBeyondNumber));
       return;
     }
+    if (step.event === 'placed') this.shown.placed++;
     const before = this.call(id);
     this.#set(id, before, call.factsAfter(before, step));
   }

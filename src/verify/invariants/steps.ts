@@ -46,6 +46,8 @@ export interface SessionGroup {
   readonly room: number;
   /** How many of the events that waited in it were audio. */
   readonly unreadAudio: number;
+  /** How many places a pool lent for it; `Infinity` where those were enough, or there is no pool. */
+  readonly places: number;
   /** What went by since the group before. */
   readonly passed: Passed | undefined;
   /**

@@ -92,9 +92,9 @@ export class SessionReplay {
     this.#pass(first);
     const occurrence = this.#occurrence(owner, first);
     if (typeof occurrence === 'string') return { record: first, what: occurrence };
-    const { room, unreadAudio } = occurrenceIn(first);
+    const { room, unreadAudio, places } = occurrenceIn(first);
     this.#decide(occurrence);
-    const moves = this.composition.take(occurrence, room ?? Number.POSITIVE_INFINITY, unreadAudio ?? 0);
+    const moves = this.composition.take(occurrence, room ?? Number.POSITIVE_INFINITY, unreadAudio ?? 0, places);
     this.#remember(occurrence, moves);
     const divergence = this.#compare(owner, records, moves);
     this.#forget(moves);
@@ -107,7 +107,8 @@ export class SessionReplay {
     const { value } = this.composition.session;
     if (typeof value !== 'string' && value.open === 'waiting') {
       const type = passed.text[0] > 0 ? 'text' : 'audio';
-      this.composition.take({ at: 'session', type }, Number.POSITIVE_INFINITY, 0);
+      // a step that gave a call its place has records
+      this.composition.take({ at: 'session', type }, Number.POSITIVE_INFINITY, 0, 0);
     }
   }
 

@@ -1,0 +1,315 @@
+/** One pool of places over many sessions (K6–K9 of src/runtime/place-pool.ts; duplex.md §5, *Places*). */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InvalidInputError } from '../../src/contract/errors.js';
+import type { JournalRecord } from '../../src/contract/journal.js';
+import { type MemoryJournal, memoryJournal } from '../../src/journal/index.js';
+import { PlacePool } from '../../src/runtime/place-pool.js';
+import { openSession } from '../../src/runtime/start-session.js';
+import { scriptedProvider, VirtualClock } from '../../src/testing/index.js';
+import { verify } from '../../src/verify/index.js';
+import { property } from '../properties/property.js';
+import { handTools } from './hand-tools.js';
+import { expectNoHarm } from './no-harm.js';
+import { quiet, readAll, type StageOptions, toolCall } from './stage.js';
+
+expectNoHarm();
+
+type Options = Omit<StageOptions, 'driver' | 'hold'> & { readonly pool: PlacePool; readonly journal?: MemoryJournal };
+
+/** A session on a pool, whose tool is in hand. */
+async function pooled({ pool, ...options }: Options) {
+  const hand = handTools();
+  const far = scriptedProvider();
+  const clock = new VirtualClock();
+  const all = { connect: { model: 'scripted' }, tools: hand.tools, ...options, provider: far, clock };
+  const { session, started } = openSession(all, { places: pool });
+  await started;
+  const { seen } = readAll(session);
+  return {
+    session,
+    hand,
+    seen,
+    clock,
+    async call(...ids: string[]) {
+      for (const id of ids) far.emit(toolCall(id, 'hand'));
+      await quiet();
+    },
+    async emit(...events: Parameters<typeof far.emit>[0][]) {
+      for (const event of events) far.emit(event);
+      await quiet();
+    },
+    async settle(id: string) {
+      hand.code(id).resolve('done');
+      await quiet();
+    },
+    get running() {
+      return session
+        .calls()
+        .filter(({ state }) => state === 'executing')
+        .map(({ id }) => id);
+    },
+  };
+}
+
+const words = ({ actor, event, to, data }: JournalRecord) => {
+  const occurrence = data !== undefined && 'occurrence' in data ? data.occurrence : {};
+  return [`${actor} ${event} > ${to}`, 'places' in occurrence ? [occurrence.places] : []].flat().join(' /');
+};
+
+describe('sessions that share a pool', () => {
+  it('run no more calls at once than it has places, first come first served over all of them (K6, K7)', async () => {
+    const pool = new PlacePool(2);
+    const [one, two] = [await pooled({ pool }), await pooled({ pool })];
+    await one.call('a', 'b');
+    await two.call('x');
+    await one.call('c');
+    await two.call('y');
+    expect([one.running, two.running, pool.waiting]).toEqual([['a', 'b'], [], 3]);
+    await one.settle('a');
+    // x asked before c
+    expect([one.running, two.running]).toEqual([['b'], ['x']]);
+    await one.settle('b');
+    expect([one.running, two.running]).toEqual([['c'], ['x']]);
+    await one.settle('c');
+    await two.settle('x');
+    expect([one.running, two.running, pool.free, pool.waiting]).toEqual([[], ['y'], 1, 0]);
+  });
+
+  it('keep the limit of their own beside it: a place that they cannot take is not asked for', async () => {
+    const pool = new PlacePool(3);
+    const one = await pooled({ pool, maxConcurrentTools: 1 });
+    const two = await pooled({ pool });
+    await one.call('a', 'b');
+    expect([one.running, pool.free, pool.waiting]).toEqual([['a'], 2, 0]);
+    await two.call('x', 'y');
+    await one.settle('a');
+    expect([one.running, two.running, pool.free]).toEqual([['b'], ['x', 'y'], 0]);
+  });
+
+  it('pass a place on at once that comes when the call was abandoned meanwhile (K8)', async () => {
+    const pool = new PlacePool(1);
+    const [one, two, three] = [await pooled({ pool }), await pooled({ pool }), await pooled({ pool })];
+    await one.call('a');
+    await two.call('x');
+    await three.call('z');
+    one.hand.code('a').resolve('done');
+    // the place of a is lent to two, which is interrupted before it is told
+    const lent = two.emit({ type: 'interrupted' });
+    await lent;
+    expect(two.session.calls().map(({ state }) => state)).toEqual(['abandoned']);
+    expect([three.running, pool.free, pool.waiting]).toEqual([['z'], 0, 0]);
+  });
+
+  it('leave the queue when they end, and give back what they hold (K8)', async () => {
+    const pool = new PlacePool(1);
+    const [one, two, three] = [await pooled({ pool }), await pooled({ pool }), await pooled({ pool })];
+    await one.call('a', 'b');
+    await two.call('x', 'y');
+    await three.call('z');
+    await two.session.close();
+    expect(pool.waiting).toBe(2);
+    await one.session.close();
+    await quiet();
+    expect([three.running, pool.held, pool.waiting]).toEqual([['z'], 1, 0]);
+    await three.session.close();
+    expect([pool.held, pool.free, pool.waiting]).toEqual([0, 1, 0]);
+    // code that runs on after its session holds nothing
+    one.hand.code('a').resolve('late');
+    await quiet();
+    expect([pool.held, pool.free]).toEqual([0, 1]);
+  });
+
+  it('step on their own: none within a step of another (K9)', async () => {
+    const pool = new PlacePool(1);
+    const [one, two] = [await pooled({ pool }), await pooled({ pool })];
+    await one.call('a');
+    await two.call('x');
+    const seen: string[] = [];
+    one.session.lifecycle$.subscribe((event) => {
+      if (event.type === 'call') seen.push(`one ${event.to}: x is ${two.session.calls()[0]?.state}`);
+    });
+    await one.settle('a');
+    expect(seen).toEqual(['one publishing: x is queued', 'one completed: x is executing']);
+  });
+
+  it('record what the pool lent where that was too little, and the records are taken again (K2, K6)', async () => {
+    const journal = memoryJournal();
+    const pool = new PlacePool(1, 'pool_one');
+    const one = await pooled({ pool, journal, sessionId: 'ses_one' });
+    const two = await pooled({ pool, journal, sessionId: 'ses_two' });
+    await one.call('a');
+    await two.call('x', 'y');
+    await one.settle('a');
+    const records = journal.records.filter(({ event }) => ['input_accepted', 'placed', 'places_lent'].includes(event));
+    expect(records.map(words)).toEqual([
+      'ses_one/a input_accepted > queued',
+      'ses_one/a placed > executing',
+      'ses_two/x input_accepted > queued /0',
+      'ses_two/y input_accepted > queued /0',
+      'ses_two places_lent > open.responding /1',
+      'ses_two/x placed > executing',
+    ]);
+    expect(journal.records[0]?.data).toMatchObject({ session: { pool: 'pool_one', poolPlaces: 1 } });
+    await Promise.all([one.session.close(), two.session.close()]);
+    expect((await verify(journal)).findings).toEqual([]);
+  });
+
+  it('count output that went by without a record, and give nobody a place for it', async () => {
+    const journal = memoryJournal();
+    const pool = new PlacePool(1);
+    const one = await pooled({ pool, journal });
+    const two = await pooled({ pool, journal });
+    await one.call('a');
+    await two.call('x');
+    await two.emit({ type: 'turn_complete' }, { type: 'text', text: 'so' });
+    await two.emit({ type: 'turn_complete' });
+    await one.settle('a');
+    expect(two.running).toEqual(['x']);
+    await Promise.all([one.session.close(), two.session.close()]);
+    expect((await verify(journal)).findings).toEqual([]);
+  });
+});
+
+describe('a journal in which a pool', () => {
+  async function written(): Promise<readonly JournalRecord[]> {
+    const journal = memoryJournal();
+    const pool = new PlacePool(2);
+    const one = await pooled({ pool, journal });
+    const two = await pooled({ pool, journal });
+    await one.call('a', 'b');
+    await two.call('x');
+    await one.settle('a');
+    return journal.records;
+  }
+  const numbersOf = async (records: readonly JournalRecord[]) =>
+    (await verify(records, { replays: false })).findings.map(({ invariant }) => invariant);
+
+  it('has fewer places than calls run is unsound (K6)', async () => {
+    const records = await written();
+    expect(await numbersOf(records)).toEqual([]);
+    const poorer = records.map((record) =>
+      record.data !== undefined && 'session' in record.data
+        ? { ...record, data: { session: { ...record.data.session, poolPlaces: 1 } } }
+        : record,
+    );
+    expect(await numbersOf(poorer)).toContain('K6');
+  });
+
+  it('lends less than is taken, or more than nothing while a call waits, is unsound (K2)', async () => {
+    const records = await written();
+    const lending = (event: string, places: number) =>
+      records.map((record) =>
+        record.event === event && (event === 'places_lent' || 'occurrence' in (record.data ?? {}))
+          ? { ...record, data: { occurrence: { places } } }
+          : record,
+      );
+    expect(await numbersOf(lending('places_lent', 0))).toEqual(['K2']);
+    expect(await numbersOf(lending('input_accepted', 1))).toEqual(['K2']);
+  });
+
+  it('is said to lend another number diverges where that is another step', async () => {
+    const records = await written();
+    const changed = records.map((record) => {
+      if (record.event !== 'input_accepted' || record.data === undefined) return record;
+      const { data: _, ...others } = record;
+      return others;
+    });
+    expect((await verify(changed)).findings.map(({ invariant }) => invariant)).toContain('divergent');
+  });
+});
+
+it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('a pool of %f places is none', (places) => {
+  expect(() => new PlacePool(places)).toThrow(InvalidInputError);
+});
+
+describe('a pool', () => {
+  /** One session of the model: what it wants and holds, without a limit of its own. */
+  interface Client {
+    lease: ReturnType<PlacePool['join']>;
+    held: number;
+    wanted: number;
+    told: number;
+  }
+  type Move = readonly [client: number, of: 'want' | 'drop' | 'free' | 'use' | 'end', count: number];
+  const moves = fc.array(
+    fc.tuple(
+      fc.nat({ max: 4 }),
+      fc.constantFrom('want', 'want', 'drop', 'free', 'free', 'use', 'end'),
+      fc.integer({ min: 1, max: 3 }),
+    ) as fc.Arbitrary<Move>,
+    { maxLength: 60 },
+  );
+
+  property(
+    'is never overdrawn, serves in order of asking, and leaves nobody waiting (K6–K8)',
+    fc.tuple(fc.integer({ min: 1, max: 4 }), moves),
+    async ([places, steps]) => {
+      const pool = new PlacePool(places);
+      const clients: Client[] = Array.from({ length: 5 }, () => {
+        const client: Client = { lease: pool.join(() => step(client)), held: 0, wanted: 0, told: 0 };
+        return client;
+      });
+      /** The naive model: who waits, a place for each, oldest first. */
+      const queue: Client[] = [];
+      const reserved = new Map<Client, number>();
+      const of = (client: Client) => reserved.get(client) ?? 0;
+      const freeInModel = () => {
+        const out = clients.reduce((sum, client) => sum + client.held + of(client), 0);
+        return places - out;
+      };
+      const serve = () => {
+        while (queue.length > 0 && freeInModel() > 0) {
+          const first = queue.shift() as Client;
+          reserved.set(first, of(first) + 1);
+        }
+      };
+      /** A step of a session: takes what it can, and tells the pool; `freed`: what it gives back in it. */
+      const step = (client: Client, freed = 0) => {
+        client.told++;
+        const offered = client.lease.places;
+        expect(offered).toBe(of(client) + (queue.length > 0 ? 0 : freeInModel()));
+        const taken = Math.min(offered, client.wanted);
+        const ofReserved = Math.min(of(client), taken);
+        client.wanted -= taken;
+        client.held += taken - freed;
+        client.lease.settle(taken, client.held, client.wanted);
+        reserved.set(client, of(client) - ofReserved);
+        const waits = () => queue.filter((one) => one === client).length;
+        while (waits() > 0 && waits() + of(client) > client.wanted) queue.splice(queue.lastIndexOf(client), 1);
+        if (of(client) > client.wanted) reserved.set(client, client.wanted);
+        while (waits() + of(client) < client.wanted) queue.push(client);
+        serve();
+        expect([pool.held, pool.free, pool.waiting]).toEqual([
+          clients.reduce((sum, one) => sum + one.held, 0),
+          freeInModel(),
+          queue.length,
+        ]);
+        expect(pool.held).toBeLessThanOrEqual(places);
+        if (pool.waiting > 0) expect(pool.free).toBe(0);
+      };
+      for (const [index, what, count] of steps) {
+        const client = clients[index] as Client;
+        if (what === 'want') client.wanted += count;
+        else if (what === 'drop') client.wanted = Math.max(0, client.wanted - count);
+        else if (what === 'end') client.wanted = 0;
+        else if (what === 'use') {
+          // all that were told of something take it
+          await quiet();
+          for (const one of clients) expect(of(one)).toBe(0);
+          continue;
+        }
+        const freed = what === 'free' ? Math.min(client.held, count) : what === 'end' ? client.held : 0;
+        step(client, freed);
+      }
+      // everybody gives back: everybody is served, and the pool is whole
+      for (let round = 0; round < 1000 && clients.some(({ held, wanted }) => held + wanted > 0); round++) {
+        for (const client of clients) if (client.held > 0) step(client, client.held);
+        await quiet();
+      }
+      expect(clients.map(({ held, wanted }) => held + wanted)).toEqual([0, 0, 0, 0, 0]);
+      expect([pool.free, pool.held, pool.waiting]).toEqual([places, 0, 0]);
+    },
+    1,
+  );
+});
