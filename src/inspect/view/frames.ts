@@ -6,13 +6,17 @@
  * F1. Steps are numbered from 1 without a gap; what was dropped, to keep within a
  *     bound, is a `dropped` frame and takes no number.
  * F2. An actor is known from its first step on: the one whose `from` is empty.
- *     Parents come before their children.
+ *     Parents come before their children. A life that goes on under its id after
+ *     a crash begins once more, with another such step.
  * F3. Nothing in a frame is longer than the bound of whoever made it; texts that
  *     were cut end in `…`.
  */
 import type { ActorKind } from '../../contract/journal.js';
 
-/** Who a line of the sequence chart runs between. A call and a transaction have a lane each, named by their actor. */
+/**
+ * Who a line of the sequence chart runs between. `session` is the session or the conversation that the step's actor belongs to. A call
+ * and a transaction have a lane each, named by their actor.
+ */
 export type Lane = 'far side' | 'session' | 'host' | `actor:${string}`;
 
 /** A line of the sequence chart. */
@@ -32,9 +36,11 @@ export type Edit =
       readonly provisional: boolean;
     }
   | { readonly edit: 'append'; readonly id: string; readonly text: string }
+  /** It says something else now: a message that was changed, or put back as it was; a result whose text was not known before. */
+  | { readonly edit: 'replace'; readonly id: string; readonly text: string; readonly provisional: boolean }
   /** What was provisional stands for good. Without `id`: all of it. */
   | { readonly edit: 'settle'; readonly id?: string }
-  /** What was provisional is taken back. Without `id`: all of it. */
+  /** What was provisional is taken back, and what stood is taken away. Without `id`: all that is provisional. */
   | { readonly edit: 'withdraw'; readonly id?: string };
 
 /** One step of one actor. */
@@ -65,7 +71,8 @@ export interface Step {
 
 /** A machine drawn: places in pixels, from the top left. */
 export interface Chart {
-  readonly machine: ActorKind | 'response-stream';
+  /** `response-stream` is the machine of conversations. */
+  readonly machine: Exclude<ActorKind, 'conversation'> | 'response-stream';
   readonly width: number;
   readonly height: number;
   readonly states: readonly ChartState[];
@@ -105,7 +112,7 @@ export interface Finding {
 }
 
 export type Frame =
-  /** The first. */
+  /** The first. Where it comes again, everything before it is to be forgotten: a long run begins anew, with a step for each actor that lives. */
   | {
       readonly type: 'opening';
       readonly title: string;
