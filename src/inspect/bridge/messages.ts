@@ -133,8 +133,7 @@ export class MessageWriter {
     const hasConfig = typeof config === 'object' && config !== null;
     const own = hasConfig ? (config as { id?: unknown }).id : undefined;
     const name = id === sessionId && typeof own === 'string' ? own : id;
-    // XState tells of an actor before it can be looked at
-    const found = fieldsOf(actorRef.getSnapshot() ?? { status: 'active' });
+    const found = fieldsAtBeginning(actorRef);
     const allowance = { left: this.#maxChars };
     const snapshot = this.#standing(found, allowance);
     this.#addContents(snapshot, found, id, allowance);
@@ -214,6 +213,17 @@ export class MessageWriter {
 function fieldsOf(snapshot: unknown): Fields {
   const { toJSON } = snapshot as { toJSON?: unknown };
   return (typeof toJSON === 'function' ? toJSON.call(snapshot) : snapshot) as Fields;
+}
+
+/** XState tells of an actor of its own before it can be looked at: it gives nothing, or throws. Ours can be. */
+function fieldsAtBeginning(actorRef: { getSnapshot(): unknown }): Fields {
+  let snapshot: unknown;
+  try {
+    snapshot = actorRef.getSnapshot();
+  } catch {
+    // as where it gives nothing
+  }
+  return snapshot === undefined ? { status: 'active' } : fieldsOf(snapshot);
 }
 
 const quotedId = (name: string) => JSON.stringify(JSON.stringify({ id: name }));
