@@ -1,0 +1,212 @@
+/** The chosen actor at the instant: its state, why, what it did; and the step at the instant, with what led to it. */
+import type { Step } from '../view/frames.js';
+import { el, group, linkTo, need, setAttribute, setClass, setText } from './dom.js';
+import { timeOf } from './event-list.js';
+import type { Actor } from './model/actor.js';
+import { mannerOf, markOf, wordsOf } from './model/marks.js';
+import { countUpTo } from './model/search-sorted.js';
+import { headingOf, meaningOf } from './state-words.js';
+import type { View, Viewer } from './viewer.js';
+import { VirtualList } from './virtual-list.js';
+
+/** Calls that ended badly are told of beside their session; more than these are counted. */
+const mostLosses = 5;
+
+interface Row {
+  readonly root: HTMLElement;
+  readonly link: HTMLAnchorElement;
+  readonly glyph: HTMLElement;
+  readonly words: HTMLElement;
+}
+
+export class DetailsView implements View {
+  readonly #viewer: Viewer;
+  readonly #note = need('details-note');
+  readonly #glyph = el('span', 'glyph');
+  readonly #label = el('span', 'label');
+  readonly #id = el('span', 'quiet mono id');
+  readonly #state = el('span', 'state');
+  readonly #why = el('div', 'why');
+  readonly #step = el('div', 'step');
+  readonly #head = el('div', 'whose', this.#glyph, el('div', 'names', this.#label, this.#id), this.#state);
+  readonly #history = el('div', 'scroll rows history');
+  readonly #list: VirtualList<Row>;
+  readonly #empty = el('p', 'empty', 'Choose an actor.');
+  #own: readonly number[] = [];
+  #told = '';
+  #stepTold = '';
+  #moves = -1;
+
+  constructor(viewer: Viewer, changed: () => void) {
+    this.#viewer = viewer;
+    this.#glyph.setAttribute('aria-hidden', 'true');
+    setAttribute(this.#history, 'tabindex', '0');
+    setAttribute(this.#history, 'role', 'list');
+    setAttribute(this.#history, 'aria-label', 'All steps of the chosen actor');
+    group(this.#why, 'Why');
+    group(this.#step, 'The step at the instant');
+    need('details').append(
+      this.#head,
+      this.#why,
+      this.#step,
+      el('h3', '', 'All its steps'),
+      this.#history,
+      this.#empty,
+    );
+    this.#list = new VirtualList<Row>(this.#history, {
+      rowHeight: 22,
+      make: makeRow,
+      show: (row, index) => this.#show(row, index),
+      changed,
+    });
+  }
+
+  draw(): void {
+    const { run, actor, n, moves } = this.#viewer;
+    this.#empty.hidden = actor !== undefined;
+    this.#head.hidden = actor === undefined;
+    if (actor === undefined) return;
+    const state = run.stateAt(actor, n);
+    const manner = mannerOf(actor.kind, state);
+    setText(this.#glyph, manner.glyph);
+    setClass(this.#glyph, `glyph big ${manner.tone}`);
+    setText(this.#label, actor.label);
+    setText(this.#id, actor.id === actor.label ? actor.kind : `${actor.kind} ${actor.id}`);
+    setAttribute(this.#id, 'title', actor.id);
+    setText(this.#state, wordsOf(state));
+    setClass(this.#state, `state badge ${manner.tone}`);
+    const count = countUpTo(actor.own, n);
+    setText(this.#note, `step ${n} of ${run.last}`);
+    this.#tellWhy(actor, state, n);
+    this.#tellStep(run.step(n));
+    this.#own = actor.own;
+    this.#list.resize(actor.own.length);
+    if (moves !== this.#moves || (this.#viewer.isFollowing && !this.#list.isReleased))
+      this.#list.reveal(count - 1, this.#viewer.isFollowing);
+    this.#moves = moves;
+    this.#list.draw();
+  }
+
+  #tellWhy(actor: Actor, state: string, n: number): void {
+    const { run } = this.#viewer;
+    const reason = actor.why(n);
+    const losses = actor.children.length === 0 ? 0 : countUpTo(run.losses, n);
+    const key = `${actor.id} ${state} ${reason?.n} ${reason?.why} ${losses}`;
+    if (key === this.#told) return;
+    this.#told = key;
+    const { tone } = mannerOf(actor.kind, state);
+    setClass(this.#why, `why ${reason === undefined ? 'none' : tone === 'plain' ? 'told' : tone}`);
+    const inside: Node[] = [];
+    if (reason !== undefined) {
+      const head = el('h3', '', headingOf(actor.kind, state), ' ');
+      head.append(linkTo(`step ${reason.n}`, reason.n, actor.id));
+      inside.push(head, el('p', 'reason', reason.why));
+    } else inside.push(el('h3', '', wordsOf(state)));
+    const meaning = meaningOf(actor.kind, state);
+    if (meaning !== '') inside.push(el('p', 'meaning', meaning));
+    if (losses > 0) inside.push(...this.#losses(actor, n));
+    this.#why.replaceChildren(...inside);
+    this.#why.scrollTop = 0;
+  }
+
+  /** The calls of this actor that were given up, each with its reason. */
+  #losses(actor: Actor, n: number): Node[] {
+    const list = el('ul', 'losses');
+    const { run } = this.#viewer;
+    for (let at = countUpTo(run.losses, n) - 1; at >= 0 && list.childElementCount < mostLosses; at--) {
+      const step = run.step(run.losses[at] as number);
+      const lost = step === undefined ? undefined : run.actors.get(step.actor);
+      if (step === undefined || lost === undefined || !isWithin(lost, actor)) continue;
+      const item = el('li', '', el('span', 'glyph bad', '✕'), ' ');
+      item.append(linkTo(`${lost.label} ${lost.short}`, step.n, lost.id), ` ${step.why ?? wordsOf(step.to)}`);
+      list.append(item);
+    }
+    return list.childElementCount === 0 ? [] : [list];
+  }
+
+  #tellStep(step: Step | undefined): void {
+    const key = step === undefined ? '' : `${this.#viewer.run.generation} ${step.n} ${step.actor} ${step.event}`;
+    if (key === this.#stepTold) return;
+    this.#stepTold = key;
+    if (step === undefined) {
+      this.#step.replaceChildren();
+      return;
+    }
+    const head = el('h3', '', `Step ${step.n} `, el('span', 'quiet', `${timeOf(step.at)} ms`));
+    const facts = el('dl');
+    const fact = (name: string, ...values: (Node | string)[]) => {
+      facts.append(el('dt', '', name), el('dd', '', ...values));
+    };
+    fact('actor', linkTo(step.actor, step.n, step.actor));
+    fact('event', el('span', 'mono', step.event));
+    fact(
+      'state',
+      el('span', 'mono', step.from === step.to ? `stays ${step.to}` : `${step.from || '(begins)'} → ${step.to}`),
+    );
+    if (step.why !== undefined && step.actor !== this.#viewer.actor?.id) fact('why', step.why);
+    fact('cause', this.#causes(step));
+    if (step.did.length > 0) {
+      const did = el('ul', 'did');
+      for (const { effect, detail } of step.did)
+        did.append(el('li', 'mono', effect, ...(detail === undefined ? [] : [el('span', 'quiet', ` ${detail}`)])));
+      fact('did', did);
+    }
+    this.#step.replaceChildren(head, facts);
+    this.#step.scrollTop = 0;
+  }
+
+  /** The chain of causes, from what came from outside down to this step. */
+  #causes(step: Step): Node {
+    const chain = this.#viewer.run.causes(step.n);
+    const first = chain.at(-1) as Step;
+    const list = el('ol', 'causes');
+    list.append(
+      el('li', 'quiet', first.cause === undefined ? 'from outside' : `step ${first.cause}, and what led to it`),
+    );
+    for (const cause of chain.reverse()) {
+      const mark = markOf(cause);
+      const item = el('li', cause === step ? 'this' : '');
+      const words = `${cause.n} ${cause.event}`;
+      item.append(
+        cause === step ? el('strong', 'mono', words) : linkTo(words, cause.n, cause.actor, 'link mono'),
+        ' ',
+        el('span', 'quiet', this.#viewer.run.actors.get(cause.actor)?.short ?? cause.actor),
+      );
+      if (mark !== undefined) item.append(' ', el('span', `glyph ${mark.tone}`, mark.glyph));
+      list.append(item);
+    }
+    return list;
+  }
+
+  #show({ root, link, glyph, words }: Row, index: number): void {
+    const { run, n: instant, actor } = this.#viewer;
+    const n = this.#own[index] as number;
+    const step = run.step(n);
+    if (step === undefined) return;
+    setClass(root, `row past${n === instant ? ' current' : ''}${n > instant ? ' later' : ''}`);
+    setAttribute(root, 'aria-setsize', String(this.#own.length));
+    setAttribute(root, 'aria-posinset', String(index + 1));
+    const mark = markOf(step);
+    setText(link, String(n));
+    setAttribute(link, 'href', linkTo('', n, actor?.id).getAttribute('href') ?? '#');
+    setText(glyph, mark?.glyph ?? '');
+    setClass(glyph, `glyph ${mark?.tone ?? 'plain'}`);
+    setText(words, step.from === step.to ? step.event : `${step.event} → ${step.to}`);
+    setAttribute(words, 'title', step.why ?? step.event);
+  }
+}
+
+function isWithin(actor: Actor, outer: Actor): boolean {
+  for (let at = actor.parent; at !== undefined; at = at.parent) if (at === outer) return true;
+  return false;
+}
+
+function makeRow(): Row {
+  const link = el('a', 'link n');
+  const glyph = el('span', 'glyph');
+  glyph.setAttribute('aria-hidden', 'true');
+  const words = el('span', 'what');
+  const root = el('div', 'row past', link, glyph, words);
+  root.setAttribute('role', 'listitem');
+  return { root, link, glyph, words };
+}

@@ -1,0 +1,57 @@
+/** An actor as the page knows it: its own steps, from which its state at any instant follows. */
+import type { ActorKind } from '../../../contract/journal.js';
+import type { Step } from '../../view/frames.js';
+import { countUpTo } from './search-sorted.js';
+
+export class Actor {
+  readonly id: string;
+  readonly kind: ActorKind;
+  /** What people call it. */
+  readonly label: string;
+  readonly parent: Actor | undefined;
+  readonly depth: number;
+  /** The step that began it, whether that is still kept or not. */
+  readonly first: number;
+  /** In the order in which they began. */
+  readonly children: Actor[] = [];
+  /** Numbers of its steps, in order; those alone that are kept. */
+  own: number[] = [];
+  /** Its steps that say why. */
+  whys: { readonly n: number; readonly why: string }[] = [];
+  /** Its state before the first of its steps that is kept. */
+  before = '';
+
+  constructor(step: Step, parent: Actor | undefined) {
+    this.id = step.actor;
+    this.kind = step.kind;
+    this.label = step.label ?? shortId(step.actor, parent?.id);
+    this.parent = parent;
+    this.depth = parent === undefined ? 0 : parent.depth + 1;
+    this.first = step.n;
+    this.before = step.from;
+  }
+
+  /** The number of its last step at that instant; 0 where it had none, or none that is kept. */
+  lastStep(n: number): number {
+    const count = countUpTo(this.own, n);
+    return count === 0 ? 0 : (this.own[count - 1] as number);
+  }
+
+  /** The last reason that it gave up to that instant. */
+  why(n: number): { readonly n: number; readonly why: string } | undefined {
+    for (let at = this.whys.length - 1; at >= 0; at--) {
+      const entry = this.whys[at] as { readonly n: number; readonly why: string };
+      if (entry.n <= n) return entry;
+    }
+    return undefined;
+  }
+
+  /** What is left of its id when its parent's is known. */
+  get short(): string {
+    return shortId(this.id, this.parent?.id);
+  }
+}
+
+function shortId(id: string, parent: string | undefined): string {
+  return parent !== undefined && id.startsWith(`${parent}/`) ? id.slice(parent.length + 1) : id;
+}

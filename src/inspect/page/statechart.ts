@@ -1,0 +1,224 @@
+/** The machine of the chosen actor, as the server laid it out, with what is active lit. */
+import type { Chart, ChartState, ChartTransition, Step } from '../view/frames.js';
+import { el, group, need, setAttribute, setClass, setText, svg } from './dom.js';
+import type { Actor } from './model/actor.js';
+import { wordsOf } from './model/marks.js';
+import { countUpTo } from './model/search-sorted.js';
+import type { View, Viewer } from './viewer.js';
+
+/** Drawn smaller than this, its words cannot be read: it scrolls instead. */
+const smallest = 0.7;
+const largest = 1.25;
+const margin = 8;
+
+interface Drawing {
+  readonly chart: Chart;
+  readonly root: SVGSVGElement;
+  readonly states: ReadonlyMap<string, { readonly node: SVGGElement; readonly state: ChartState }>;
+  readonly transitions: readonly { readonly node: SVGGElement; readonly transition: ChartTransition }[];
+}
+
+export class StatechartView implements View {
+  readonly #viewer: Viewer;
+  readonly #place = need('chart');
+  readonly #note = need('chart-note');
+  readonly #empty = el('p', 'empty', 'The machine of the chosen actor is drawn here.');
+  readonly #drawings = new Map<Chart, Drawing>();
+  #shown: Drawing | undefined;
+  #width = 0;
+  #height = 0;
+  #lit = '';
+  #scale = '';
+
+  constructor(viewer: Viewer, changed: () => void) {
+    this.#viewer = viewer;
+    group(this.#place, 'Statechart');
+    this.#place.append(this.#empty);
+    new ResizeObserver(([entry]) => {
+      this.#width = entry?.contentRect.width ?? 0;
+      this.#height = entry?.contentRect.height ?? 0;
+      changed();
+    }).observe(this.#place);
+  }
+
+  draw(): void {
+    const { run, actor, n } = this.#viewer;
+    const chart = actor === undefined ? undefined : run.chartOf(actor);
+    if (actor === undefined || chart === undefined) {
+      this.#empty.hidden = false;
+      setText(
+        this.#empty,
+        actor === undefined
+          ? 'The machine of the chosen actor is drawn here.'
+          : `There is no drawing of a ${actor.kind}.`,
+      );
+      this.#shown?.root.remove();
+      this.#shown = undefined;
+      setText(this.#note, '');
+      return;
+    }
+    this.#empty.hidden = true;
+    const drawing = this.#drawingOf(chart);
+    const isNew = this.#shown !== drawing;
+    if (isNew) {
+      this.#shown?.root.remove();
+      this.#place.append(drawing.root);
+      this.#shown = drawing;
+      this.#lit = '';
+    }
+    this.#fit(drawing, isNew);
+    this.#light(drawing, actor, n);
+  }
+
+  #drawingOf(chart: Chart): Drawing {
+    const known = this.#drawings.get(chart);
+    if (known !== undefined) return known;
+    // A run that begins anew brings its charts again.
+    if (this.#drawings.size > 16) this.#drawings.clear();
+    const drawing = paint(chart);
+    this.#drawings.set(chart, drawing);
+    return drawing;
+  }
+
+  #fit({ chart, root }: Drawing, isNew: boolean): void {
+    const size = `${this.#width} ${this.#height}`;
+    if (!isNew && size === this.#scale) return;
+    this.#scale = size;
+    const [width, height] = [chart.width + 2 * margin, chart.height + 2 * margin];
+    const fits = Math.min(this.#width / width, this.#height / height);
+    const scale = Math.max(smallest, Math.min(largest, fits));
+    setAttribute(root, 'width', String(Math.round(width * scale)));
+    setAttribute(root, 'height', String(Math.round(height * scale)));
+    this.#lit = '';
+  }
+
+  #light(drawing: Drawing, actor: Actor, n: number): void {
+    const { run } = this.#viewer;
+    const state = run.stateAt(actor, n);
+    const last = run.step(actor.lastStep(n));
+    const key = `${actor.id} ${state} ${last?.n} ${last?.event}`;
+    if (key === this.#lit) return;
+    const before = this.#lit;
+    this.#lit = key;
+    const lit = new Set(run.litAt(actor, n));
+    const been = beenAt(run.steps.length === 0 ? [] : actor.own, n, (at) => run.step(at)?.to);
+    for (const [id, { node, state: drawn }] of drawing.states) {
+      const words = ['state'];
+      if (lit.has(id)) words.push('lit');
+      else if (been.has(id)) words.push('been');
+      if (drawn.isFinal) words.push('final');
+      setClass(node, words.join(' '));
+    }
+    for (const { node, transition } of drawing.transitions)
+      setClass(node, isTaken(transition, last) ? 'transition taken' : 'transition');
+    setText(this.#note, noteOf(actor, state, last));
+    setAttribute(
+      this.#place,
+      'aria-label',
+      `Statechart of ${actor.kind} ${actor.label}: ${state === '' ? 'not begun' : `in ${wordsOf(state)}`}`,
+    );
+    this.#center(drawing, state, before === '' || !before.startsWith(`${actor.id} ${state} `));
+  }
+
+  /** Where not all of it is in view, the active state is. */
+  #center({ chart, states, root }: Drawing, state: string, hasMoved: boolean): void {
+    const active = states.get(state)?.state;
+    if (active === undefined || !hasMoved) return;
+    const scale = Number(root.getAttribute('width')) / (chart.width + 2 * margin);
+    this.#place.scrollTo({
+      left: (active.x + margin + active.width / 2) * scale - this.#width / 2,
+      top: (active.y + margin + active.height / 2) * scale - this.#height / 2,
+    });
+  }
+}
+
+/** The states that it was in, up to an instant; of a long life, the last thousand steps. */
+function beenAt(own: readonly number[], n: number, to: (n: number) => string | undefined): Set<string> {
+  const been = new Set<string>();
+  const end = countUpTo(own, n);
+  for (let at = Math.max(0, end - 1_000); at < end; at++) {
+    const state = to(own[at] as number);
+    if (state !== undefined) been.add(state);
+  }
+  return been;
+}
+
+function isTaken({ from, to, labels }: ChartTransition, last: Step | undefined): boolean {
+  if (last === undefined || last.from === '') return false;
+  const covers = (drawn: string, state: string) => state === drawn || state.startsWith(`${drawn}.`);
+  return (
+    covers(from, last.from) &&
+    covers(to, last.to) &&
+    labels.some((label) => label.split(/[\s,[]+/).includes(last.event))
+  );
+}
+
+function noteOf({ label }: Actor, state: string, last: Step | undefined): string {
+  if (state === '') return `${label}: not begun`;
+  return last === undefined || last.from === last.to ? `${label}: ${state}` : `${label}: ${state} ← ${last.event}`;
+}
+
+function paint(chart: Chart): Drawing {
+  const root = svg('svg', {
+    viewBox: `${-margin} ${-margin} ${chart.width + 2 * margin} ${chart.height + 2 * margin}`,
+    'aria-hidden': 'true',
+  });
+  const states = new Map<string, { node: SVGGElement; state: ChartState }>();
+  const transitions: { node: SVGGElement; transition: ChartTransition }[] = [];
+  const outer = new Set(chart.states.map(({ parent }) => parent));
+  for (const state of chart.states) {
+    const node = paintState(state, outer.has(state.id));
+    states.set(state.id, { node, state });
+  }
+  for (const transition of chart.transitions) transitions.push({ node: paintTransition(transition), transition });
+  root.append(
+    ...[...states.values()].filter(({ state }) => outer.has(state.id)).map(({ node }) => node),
+    ...transitions.map(({ node }) => node),
+    ...[...states.values()].filter(({ state }) => !outer.has(state.id)).map(({ node }) => node),
+  );
+  return { chart, root, states, transitions };
+}
+
+function paintState({ x, y, width, height, label, isInitial, isFinal }: ChartState, isOuter: boolean): SVGGElement {
+  const node = svg('g', { class: 'state' });
+  node.append(svg('rect', { class: 'box', x, y, width, height, rx: isOuter ? 6 : 10 }));
+  if (isFinal)
+    node.append(svg('rect', { class: 'inner', x: x + 3, y: y + 3, width: width - 6, height: height - 6, rx: 7 }));
+  const middle = isOuter ? y + 14 : y + height / 2 + 4;
+  const text = svg('text', { x: x + width / 2, y: middle, 'text-anchor': 'middle' });
+  text.textContent = label;
+  node.append(text);
+  // A sign beside the colour: where it is, where it has been.
+  const lamp = svg('circle', { class: 'lamp', cx: x + 9, cy: y + 9, r: 4 });
+  node.append(lamp);
+  if (isInitial) node.append(svg('path', { class: 'initial', d: `M${x - 7},${y - 5} l5,4 m1,-4 v5 h-5` }));
+  return node;
+}
+
+function paintTransition({ points, labels, labelAt }: ChartTransition): SVGGElement {
+  const node = svg('g', { class: 'transition' });
+  const [first, ...rest] = points;
+  if (first !== undefined) {
+    node.append(
+      svg('path', { class: 'line', d: `M${first.x},${first.y}${rest.map(({ x, y }) => `L${x},${y}`).join('')}` }),
+    );
+    const [before, end] = points.slice(-2);
+    if (before !== undefined && end !== undefined) node.append(arrowHead(before, end));
+  }
+  const text = svg('text', { class: 'on', x: labelAt.x, y: labelAt.y });
+  for (const [line, label] of labels.entries()) {
+    const part = svg('tspan', { x: labelAt.x, dy: line === 0 ? 0 : 12 });
+    part.textContent = label;
+    text.append(part);
+  }
+  node.append(text);
+  return node;
+}
+
+function arrowHead(before: { x: number; y: number }, end: { x: number; y: number }): SVGPathElement {
+  const length = Math.hypot(end.x - before.x, end.y - before.y) || 1;
+  const [dx, dy] = [(end.x - before.x) / length, (end.y - before.y) / length];
+  const at = (along: number, across: number) =>
+    `${end.x - along * dx - across * dy},${end.y - along * dy + across * dx}`;
+  return svg('path', { class: 'head', d: `M${end.x},${end.y}L${at(7, 3.2)}L${at(7, -3.2)}Z` });
+}

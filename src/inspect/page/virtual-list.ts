@@ -1,0 +1,137 @@
+/**
+ * A list of any length of which only the rows in view are in the document.
+ *
+ * V1. Every row has the same height, so nothing in view moves when rows are added.
+ * V2. A row's element shows one index at a time, and the same one for as long as
+ *     it is in view.
+ */
+import { el } from './dom.js';
+
+export interface RowElement {
+  readonly root: HTMLElement;
+}
+
+export interface VirtualListOptions<R extends RowElement> {
+  readonly rowHeight: number;
+  make(): R;
+  /** Writes what the row at this index says into the element. */
+  show(row: R, index: number): void;
+  /** Asks for a drawing: the list was scrolled, or has another size. */
+  changed(): void;
+}
+
+export class VirtualList<R extends RowElement> {
+  readonly viewport: HTMLElement;
+  readonly #options: VirtualListOptions<R>;
+  readonly #space = el('div', 'space');
+  #rows: R[] = [];
+  #shown: number[] = [];
+  #count = 0;
+  #height = 0;
+  #width = 0;
+  #top = 0;
+  /** Where the list was scrolled to by us, so that this is told from a scroll by hand. */
+  #placed = 0;
+  #isReleased = false;
+
+  constructor(viewport: HTMLElement, options: VirtualListOptions<R>) {
+    this.viewport = viewport;
+    this.#options = options;
+    this.#space.setAttribute('role', 'presentation');
+    viewport.append(this.#space);
+    viewport.addEventListener(
+      'scroll',
+      () => {
+        this.#top = viewport.scrollTop;
+        if (Math.abs(this.#top - this.#placed) > 1) this.#isReleased = true;
+        options.changed();
+      },
+      { passive: true },
+    );
+    new ResizeObserver(([entry]) => {
+      this.#height = entry?.contentRect.height ?? 0;
+      this.#width = entry?.contentRect.width ?? 0;
+      this.#top = viewport.scrollTop;
+      options.changed();
+    }).observe(viewport);
+  }
+
+  /** Pixels that a row is wide. */
+  get width(): number {
+    return this.#width;
+  }
+
+  /** Whether the rows in view were chosen by hand, since the last reveal. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  /** How many rows fit. */
+  get page(): number {
+    return Math.max(1, Math.floor(this.#height / this.#options.rowHeight));
+  }
+
+  /** The rows in view, `from` and what is before `to`. */
+  get range(): { readonly from: number; readonly to: number } {
+    const { rowHeight } = this.#options;
+    const from = Math.max(0, Math.min(this.#count, Math.floor(this.#top / rowHeight)));
+    return { from, to: Math.min(this.#count, Math.ceil((this.#top + this.#height) / rowHeight)) };
+  }
+
+  /** Says how many rows there are. */
+  resize(count: number): void {
+    if (count === this.#count) return;
+    const isShorter = count < this.#count;
+    this.#count = count;
+    this.#space.style.height = `${count * this.#options.rowHeight}px`;
+    if (isShorter) this.#top = this.viewport.scrollTop;
+  }
+
+  /** Brings a row into view, scrolling no more than is needed; `atEnd` puts the row at the lower edge. */
+  reveal(index: number, atEnd = false): void {
+    this.#isReleased = false;
+    const { rowHeight } = this.#options;
+    const top = index * rowHeight;
+    if (index < 0 || this.#height === 0) return;
+    let wanted = this.#top;
+    if (atEnd || top + rowHeight > this.#top + this.#height) wanted = top + rowHeight - this.#height;
+    else if (top < this.#top) wanted = top;
+    wanted = Math.max(0, wanted);
+    this.#placed = wanted;
+    if (wanted === this.#top) return;
+    this.viewport.scrollTop = wanted;
+    this.#top = wanted;
+  }
+
+  /** Draws the rows in view. */
+  draw(): void {
+    const { from, to } = this.range;
+    const size = Math.max(to - from, 0) + 2;
+    if (size > this.#rows.length) this.#grow(size);
+    for (let slot = 0; slot < this.#rows.length; slot++) {
+      const row = this.#rows[slot] as R;
+      // The one index in view, if any, that is this slot's.
+      const index = from + ((((slot - from) % this.#rows.length) + this.#rows.length) % this.#rows.length);
+      const isShown = index < to;
+      if (row.root.hidden === isShown) row.root.hidden = !isShown;
+      if (!isShown) continue;
+      if (this.#shown[slot] !== index) {
+        this.#shown[slot] = index;
+        row.root.style.transform = `translateY(${index * this.#options.rowHeight}px)`;
+      }
+      this.#options.show(row, index);
+    }
+  }
+
+  #grow(size: number): void {
+    while (this.#rows.length < size) {
+      const row = this.#options.make();
+      row.root.hidden = true;
+      row.root.style.height = `${this.#options.rowHeight}px`;
+      this.#rows.push(row);
+      this.#space.append(row.root);
+    }
+    // Slots are counted modulo their number, which has changed.
+    this.#shown = this.#rows.map(() => -1);
+  }
+}
