@@ -25,7 +25,7 @@ export interface RedactedPart {
 
 /**
  * Gives what may be shown of a value, without changing it. An event that comes back without a `type` keeps its own.
- * One that throws shows nothing.
+ * Where it throws, nothing is shown.
  */
 export type Redact = (value: unknown, of: RedactedPart) => unknown;
 
@@ -108,7 +108,7 @@ export class MessageWriter {
     this.#now = now;
   }
 
-  /** Nothing for an event that has no message. Throws what a host's value throws when it is read. */
+  /** Nothing for an event that has no message. Throws what an actor throws when it is looked at. */
   write(inspected: InspectionEvent): Written | undefined {
     switch (inspected.type) {
       case '@xstate.actor':
@@ -186,15 +186,11 @@ export class MessageWriter {
   }
 
   #shown(value: unknown, of: RedactedPart, allowance: Allowance): unknown {
-    let shown = value;
-    if (this.#redact !== undefined) {
-      try {
-        shown = this.#redact(value, of);
-      } catch {
-        return of.part === 'event' ? undefined : '[not shown: redact threw]';
-      }
+    try {
+      return bounded(this.#redact === undefined ? value : this.#redact(value, of), allowance);
+    } catch {
+      return '[not shown: it threw]';
     }
-    return bounded(shown, allowance);
   }
 
   #definitionOf(config: object, name: string): string {
