@@ -12,6 +12,8 @@ export { failingCodes, informingCodes } from './diagnostics.js';
 export type { FinishReason, FinishReport, ModelUsage } from './finish.js';
 export type { Fold, FoldOptions } from './fold.js';
 export { createFold } from './fold.js';
+export type { HistoryOptions } from './history.js';
+export { historyOf } from './history.js';
 export type { FoldEnd, FoldInput } from './input.js';
 export { foldJournal, JournalFold } from './journal-fold.js';
 export type { ConversationMode, ConversationPolicies } from './policies.js';

@@ -11,6 +11,14 @@ export {
 export { defineTool } from './define-tool.js';
 export type { SessionOptions } from './options.js';
 export {
+  type OnInterrupted,
+  type RecordingEnd,
+  type RecordSessionOptions,
+  type ResponseSink,
+  recordSession,
+  type SessionRecording,
+} from './record-session/index.js';
+export {
   type Notice,
   type NoticeFailure,
   type OutcomeCounts,
