@@ -27,6 +27,7 @@ const works = {
     const { driverFrames } = await import('./loads/driver-frames.mjs');
     return (_, options) => driverFrames(/** @type {Parameters<typeof driverFrames>[0]} */ (options));
   },
+  inspected: async () => /** @type {Work} */ ((await import('./loads/inspected.mjs')).inspected),
   'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {

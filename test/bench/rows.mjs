@@ -294,6 +294,38 @@ export const rows = [
     ],
   },
   {
+    name: 'P14',
+    what: 'an inspector at one of 1,000 sessions: text events of the other 999, as in P1',
+    cases: {
+      'nobody inspected': { work: 'inspected', contestant: 'commitpoint', options: { inspected: 'nobody' } },
+      'one inspected': { work: 'inspected', contestant: 'commitpoint', options: { inspected: 'one' } },
+      'all inspected before, nobody now': {
+        work: 'inspected',
+        contestant: 'commitpoint',
+        options: { inspected: 'all, and no more' },
+      },
+      'the inspected one, by the bridge': {
+        work: 'inspected',
+        contestant: 'commitpoint',
+        options: { inspected: 'one', heard: 'inspected' },
+      },
+    },
+    goals: [
+      { what: 'rate of the others ÷ nobody inspected', value: 'one inspected', of: 'nobody inspected', atLeast: 0.95 },
+      {
+        what: 'rate when all are detached ÷ nobody inspected',
+        value: 'all inspected before, nobody now',
+        of: 'nobody inspected',
+        atLeast: 0.95,
+      },
+      {
+        what: 'rate of the inspected one ÷ nobody inspected',
+        value: 'the inspected one, by the bridge',
+        of: 'nobody inspected',
+      },
+    ],
+  },
+  {
     name: 'P15',
     what: 'driver, from the wire to the contract: 500 sessions × 50 events/s, four of them audio; and the barge-in',
     cases: {

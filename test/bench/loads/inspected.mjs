@@ -1,0 +1,73 @@
+import { createInspectionBridge } from '../../../dist/src/inspect/index.js';
+import { pushedProvider } from '../driver.mjs';
+import { Meter, nextTurn } from '../meter.mjs';
+
+const perTurn = 16;
+const sessions = 1_000;
+const measureMs = 700;
+
+/** @typedef {import('commitpoint').Session} Session */
+
+/**
+ * Text events of a thousand sessions, as in the work `text`. Who is inspected is said by `inspected`; what is counted by `heard`:
+ * the events of the sessions that are not the inspected one, which says nothing meanwhile, or those of that one alone.
+ * @param {import('../contestants.mjs').Start} start
+ * @param {{ inspected: 'nobody' | 'one' | 'all, and no more', heard?: 'others' | 'inspected' }} options
+ * @returns {Promise<import('../meter.mjs').Sample>}
+ */
+export async function inspected(start, { inspected: who, heard: of = 'others' }) {
+  const provider = pushedProvider();
+  let heard = 0;
+  /** @param {import('../contestants.mjs').Session} session */
+  const read = async (session) => {
+    for await (const event of session.events()) if (event.type !== 'closed') heard += 1;
+  };
+  const opened = [];
+  for (let at = 0; at < sessions; at += 1) {
+    const session = await start({ provider, connect: { model: 'm' } });
+    opened.push({ session: /** @type {Session} */ (session), reading: read(session) });
+  }
+  const bridge = createInspectionBridge({ send: () => {} });
+  if (who === 'one') bridge.watch(/** @type {{ session: Session }} */ (opened[0]).session);
+  if (who === 'all, and no more') for (const detach of opened.map(({ session }) => bridge.watch(session))) detach();
+
+  let said = 0;
+  const turn = () => {
+    for (let at = 0; at < perTurn; at += 1) {
+      const nth = of === 'inspected' ? 0 : 1 + (said % (sessions - 1));
+      said += 1;
+      const driver = /** @type {import('../driver.mjs').PushedSession} */ (provider.sessions[nth]);
+      driver.push({ type: 'text', text: 'word' });
+    }
+  };
+  /** @param {() => boolean} enough */
+  const turnsUntil = (enough) =>
+    new Promise((/** @type {(nothing: void) => void} */ resolve) => {
+      const step = () => {
+        if (enough()) return resolve();
+        turn();
+        setImmediate(step);
+      };
+      step();
+    });
+
+  await turnsUntil(() => said >= (of === 'inspected' ? 16_000 : 160_000));
+  await nextTurn();
+  const meter = new Meter();
+  const before = said;
+  let turns = 0;
+  meter.start();
+  await turnsUntil(() => ++turns % 256 === 0 && meter.runningMs >= measureMs);
+  meter.stop(said - before);
+
+  await nextTurn();
+  if (heard !== said) throw new Error(`${said} events were said, ${heard} were heard`);
+  const { sent, queued, dropped } = bridge.counts;
+  if (who === 'one' && sent + queued + dropped === 0) throw new Error('the bridge saw nothing');
+  bridge.close();
+  for (const { session, reading } of opened) {
+    await session.close();
+    await reading;
+  }
+  return meter.sample;
+}
