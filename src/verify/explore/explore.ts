@@ -107,10 +107,10 @@ function explored(options: Exploration): Explored {
   return { states, transitions, depth, complete, violations };
 }
 
-function commentOn({ slowValidation = false, journalFails = false }: Exploration, length: number): string {
+function commentOn({ slowValidation = false, journalFails = false, poolPlaces }: Exploration, length: number): string {
   const found = `found by the explorer, ${length} events from the beginning`;
-  if (!slowValidation && !journalFails) return found;
-  return `${found}; no step of a scenario says when a validation ends, nor that a journal takes no more`;
+  if (!slowValidation && !journalFails && poolPlaces === undefined) return found;
+  return `${found}; no step of a scenario says when a validation ends, that a journal takes no more, nor what a pool lends`;
 }
 
 function judged(scenario: Scenario): Explored {

@@ -29,6 +29,11 @@ const regions: readonly (readonly [string, Exploration])[] = [
     'two calls, their intents made durable one at a time',
     { tools, calls: 2, durable: true, options: { maxConcurrentTools: 1 } },
   ],
+  ['two calls of a session that shares a pool of places', { tools, calls: 2, poolPlaces: 2 }],
+  [
+    'three calls of one tool, two places of its own and a pool',
+    { tools: [{ name: 'look' }], calls: 3, poolPlaces: 2, options: { maxConcurrentTools: 2 } },
+  ],
   ['two calls whose validation takes its time', { tools, calls: 2, slowValidation: true }],
   ['two calls, and a host that stops reading', { tools, calls: 2, options: { maxBufferedEvents: 3 } }],
   [

@@ -58,6 +58,7 @@ describe('what is led through', () => {
       lead({ tools, calls: 1, durable: true, journalFails: true });
     }
     lead({ tools: [{ name: 'look' }], calls: 2, options: { maxConcurrentTools: 1 } });
+    lead({ tools: [{ name: 'look' }], calls: 2, poolPlaces: 1, far: ['tool_call', 'interrupted', 'turn_complete'] });
     lead({ calls: 0, far, options: { maxBufferedEvents: 1 } });
     const edges = [
       ...edgesOf(sessionMachine.config as object).map((edge) => `session ${edge}`),

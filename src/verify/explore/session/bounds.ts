@@ -61,6 +61,8 @@ export interface SessionExploration {
   readonly slowValidation?: boolean;
   /** Whether the journal may take no more at any moment, not only at a flush. Such a path has no scenario either. Default `false`. */
   readonly journalFails?: boolean;
+  /** How many places a pool that the session shares may lend it at a time; any number up to this, at any moment. Such a path has no scenario either. Absent: it has its places for itself. */
+  readonly poolPlaces?: number;
   /** Default: all but `audio`, `unknown` and `usage`. */
   readonly far?: readonly FarWord[];
   /** Default: all. */
@@ -84,6 +86,8 @@ export interface SessionBounds {
   readonly durable: boolean;
   readonly slowValidation: boolean;
   readonly journalFails: boolean;
+  /** `undefined`: no pool. */
+  readonly poolPlaces: number | undefined;
   readonly far: ReadonlySet<FarWord>;
   readonly host: ReadonlySet<HostWord>;
 }
@@ -105,9 +109,13 @@ export function sessionBounds(given: SessionExploration): SessionBounds {
     durable = false,
     slowValidation = false,
     journalFails = false,
+    poolPlaces,
   } = given;
   if (!Number.isInteger(calls) || calls < 0 || calls > 6) {
     throw new InvalidInputError('calls', 'an integer from 0 to 6', calls);
+  }
+  if (poolPlaces !== undefined && (!Number.isInteger(poolPlaces) || poolPlaces < 1 || poolPlaces > 6)) {
+    throw new InvalidInputError('poolPlaces', 'an integer from 1 to 6', poolPlaces);
   }
   if (tools.length === 0 && calls > 0) throw new InvalidInputError('tools', 'one tool at least', tools);
   const names = new Set<string>();
@@ -138,6 +146,7 @@ export function sessionBounds(given: SessionExploration): SessionBounds {
     durable,
     slowValidation,
     journalFails,
+    poolPlaces,
     far: new Set(chosen('far', given.far ?? usualFar, farAlphabet)),
     host: new Set(chosen('host', given.host ?? hostAlphabet, hostAlphabet)),
   };

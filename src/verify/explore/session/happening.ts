@@ -28,6 +28,8 @@ export type Happening =
   | { readonly of: 'withdraw'; readonly calls: readonly number[] }
   /** The journal takes no more. */
   | { readonly of: 'journal_fails' }
+  /** The pool lends another number of places than before. */
+  | { readonly of: 'lent'; readonly places: number }
   | { readonly of: 'validated'; readonly call: number }
   | { readonly of: 'code'; readonly call: number; readonly resolves: boolean }
   | { readonly of: 'publish'; readonly call: number; readonly resolves: boolean }
@@ -57,6 +59,9 @@ export function happenings(bounds: SessionBounds): readonly Happening[] {
   if (far.has('stream_fail')) all.push({ of: 'stream', ends: false });
   for (const what of ['connect', 'close'] as const) all.push({ of: 'timeout', what });
   if (bounds.journalFails) all.push({ of: 'journal_fails' });
+  if (bounds.poolPlaces !== undefined) {
+    for (let places = 0; places <= bounds.poolPlaces; places++) all.push({ of: 'lent', places });
+  }
   for (let call = 0; call < calls; call++) {
     if (bounds.slowValidation) all.push({ of: 'validated', call });
     for (const resolves of [true, false]) {

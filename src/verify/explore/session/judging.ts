@@ -45,8 +45,8 @@ export class Judging {
     return this.store(world);
   }
 
-  take({ occurrence, room, unreadAudio, moves }: Taken): void {
-    this.#note(this.#judge.take(groupOf(occurrence, room, unreadAudio, moves)));
+  take({ occurrence, room, unreadAudio, places, moves }: Taken): void {
+    this.#note(this.#judge.take(groupOf(occurrence, room, unreadAudio, moves, places)));
   }
 
   /** Puts what is known into the world, and gives what was found since. */

@@ -24,6 +24,8 @@ export function isPossible({ session, calls }: World, happening: Happening, boun
       return session.reading && isWorthWithdrawing(calls, happening.calls, bounds);
     case 'journal_fails':
       return session.snapshot.value === 'connecting' || typeof session.snapshot.value !== 'string';
+    case 'lent':
+      return typeof session.snapshot.value !== 'string' && session.lent !== happening.places;
     case 'validated':
       return isAwaited(calls[happening.call]);
     case 'code':

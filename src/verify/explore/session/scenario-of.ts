@@ -211,6 +211,7 @@ function stepOf(happening: Happening, verdicts: readonly Verdict[], tools: Tools
     case 'timeout':
     case 'validated':
     case 'journal_fails':
+    case 'lent':
       return undefined;
   }
 }

@@ -26,6 +26,8 @@ export interface Taken {
   /** How many reports the host's buffer took, and how many that waited in it were audio. */
   readonly room: number;
   readonly unreadAudio: number;
+  /** How many places the pool lent; `Infinity` where there is none. */
+  readonly places: number;
   readonly moves: readonly Move<BareCall>[];
 }
 
@@ -125,6 +127,12 @@ export class Stage {
       }
       case 'journal_fails':
         this.#session(world, 'flush_failed');
+        break;
+      case 'lent':
+        session.lent = happening.places;
+        // nobody is told of what was taken away, nor of what is not waited for
+        if (happening.places > 0 && this.#composition.coordination.placesWanted > 0)
+          this.#session(world, 'places_lent');
         break;
       case 'validated':
         this.#judgeInput(world, happening.call);
@@ -271,22 +279,27 @@ export class Stage {
       session.paused = false;
       session.waiting = 0;
       session.audio = 0;
+      session.lent = 0;
     }
   }
 
   #take(world: World, occurrence: Occurrence<BareCall>): void {
     const { session } = world;
-    const { maxBufferedEvents } = this.bounds;
+    const { maxBufferedEvents, poolPlaces } = this.bounds;
+    const { coordination } = this.#composition;
     const room = session.paused ? (maxBufferedEvents ?? 0) - session.waiting : Number.POSITIVE_INFINITY;
     const unreadAudio = session.audio;
-    const moves = this.#composition.take(occurrence, room, unreadAudio);
+    const lent = poolPlaces === undefined ? undefined : session.lent;
+    const moves = this.#composition.take(occurrence, room, unreadAudio, lent);
+    if (lent !== undefined) session.lent -= coordination.placesTaken;
+    const places = lent ?? Number.POSITIVE_INFINITY;
     const how = { bounds: this.bounds, isAudio: occurrence.type === 'audio' };
     for (const { call, event, did } of moves) {
       // a call begins; one with an id that is known does only where something is wrong
       if (call !== undefined && event === '') this.#calls[placeOf(call.id)] = call;
       for (const { type, call } of did) perform(world, type, call === undefined ? undefined : placeOf(call.id), how);
     }
-    this.#onTaken({ occurrence, room, unreadAudio, moves }, world);
+    this.#onTaken({ occurrence, room, unreadAudio, places, moves }, world);
   }
 }
 

@@ -151,7 +151,8 @@ export class SessionSystem implements System {
     const counted = `${counts.admitted},${counts.placesHeld},${counts.queued},${counts.refusedPublishing}`;
     const lists = flushes.length + unconfirmed.length === 0 ? '' : `${flushes.join()};${unconfirmed.join()}`;
     const buffer = part.waiting === 0 ? '' : `${part.waiting},${part.audio}`;
-    const key = `${this.#snapshots.of(part.snapshot)}.${bits}.${part.facts}.${counted}.${lists}.${buffer}`;
+    const lent = part.lent === 0 ? '' : `.${part.lent}`;
+    const key = `${this.#snapshots.of(part.snapshot)}.${bits}.${part.facts}.${counted}.${lists}.${buffer}${lent}`;
     return this.#sessions.numberOf(key, () => copyOfSession(part));
   }
 

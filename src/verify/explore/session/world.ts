@@ -47,6 +47,8 @@ export interface SessionPart {
   /** Events that wait for it, and how many of them are audio. */
   readonly waiting: number;
   readonly audio: number;
+  /** How many places the pool lends for the next step; 0 where there is none. */
+  readonly lent: number;
   /** Calls whose intents are being made durable, the oldest first. */
   readonly flushes: readonly number[];
   /** Calls that wait for the far side with a limit, in the order in which it will run out. */
@@ -79,6 +81,7 @@ export function emptyWorld(snapshot: SessionSnapshot, counts: Counts): World {
       paused: false,
       waiting: 0,
       audio: 0,
+      lent: 0,
       flushes: none,
       unconfirmed: none,
       facts: 0,
@@ -116,7 +119,7 @@ export function copyOfCall(part: CallPart): Writable<CallPart> {
 /** A copy that can be written to. */
 export function copyOfSession(part: SessionPart): Writable<SessionPart> {
   const { snapshot, counts, connecting, closing, connectTimer, closeTimer, reading, aborted } = part;
-  const { paused, waiting, audio, flushes, unconfirmed, facts } = part;
+  const { paused, waiting, audio, lent, flushes, unconfirmed, facts } = part;
   return {
     snapshot,
     counts,
@@ -129,6 +132,7 @@ export function copyOfSession(part: SessionPart): Writable<SessionPart> {
     paused,
     waiting,
     audio,
+    lent,
     flushes,
     unconfirmed,
     facts,

@@ -39,6 +39,7 @@ export type FaultyTake = (
     occurrence: Occurrence<BareCall>,
     room: number,
     unreadAudio: number,
+    places?: number,
   ) => ReturnType<Coordination<BareCall>['take']>,
   occurrence: Occurrence<BareCall>,
   room: number,
@@ -76,8 +77,9 @@ function make(mistake: Mistake): () => void {
 function patchedTake(faulty: FaultyTake): () => void {
   const prototype = Coordination.prototype as Coordination<BareCall>;
   const { take } = prototype;
-  prototype.take = function (this: Coordination<BareCall>, occurrence, room, unreadAudio) {
-    return faulty((...given) => take.apply(this, given), occurrence, room, unreadAudio, this);
+  prototype.take = function (this: Coordination<BareCall>, occurrence, room, unreadAudio, places) {
+    const sound: Parameters<FaultyTake>[0] = (of, has, audio, lent = places) => take.call(this, of, has, audio, lent);
+    return faulty(sound, occurrence, room, unreadAudio, this);
   };
   return () => {
     prototype.take = take;

@@ -35,7 +35,8 @@ describe('a fault is found, and its scenario shows it', () => {
           nearer.map((violation) => violation.invariant),
           'a shorter way to it',
         ).not.toContain(invariant);
-        expect(numbers(own.scenario), own.file).toContain(invariant);
+        // no step of a scenario says what a pool lends
+        if (within.poolPlaces === undefined) expect(numbers(own.scenario), own.file).toContain(invariant);
         if (!onlyPure) {
           const { violations } = await simulate(own.scenario);
           expect(

@@ -1,5 +1,5 @@
 /** A mistake for every invariant of sessions and calls that the explorer has to find. */
-import type { BareCall } from '../../../../machines/index.js';
+import { anyPlaces, type BareCall } from '../../../../machines/index.js';
 import type { SessionExploration } from '../../../../src/verify/explore/index.js';
 import type { Mistake, Table } from './faulty.js';
 
@@ -211,6 +211,16 @@ export const sessionFaults: readonly SessionFault[] = [
       states.awaiting_approval.on.approved = 'executing';
     }),
     within: { tools: [asks], calls: 2, options: { maxConcurrentTools: 1 } },
+    onlyPure: true,
+  },
+  {
+    invariant: 'K2',
+    title: 'more places are taken of a pool than it lends',
+    mistake: {
+      in: 'coordination',
+      take: (sound, occurrence, room, unreadAudio) => sound(occurrence, room, unreadAudio, anyPlaces),
+    },
+    within: { tools: [look], calls: 2, poolPlaces: 1, host: [], far: ['tool_call'] },
     onlyPure: true,
   },
 ];
