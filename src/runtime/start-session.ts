@@ -3,6 +3,15 @@ import type { PlacePool } from './place-pool.js';
 import { Session } from './session.js';
 import { SessionRuntime } from './session-runtime.js';
 
+/** What `startSession` takes. */
+export interface StartOptions extends SessionOptions {
+  /**
+   * Is given the session before it connects: whoever subscribes or begins a recording here misses nothing of it. What it throws,
+   * the start rejects with, and nothing is connected.
+   */
+  readonly prepare?: (session: Session) => void;
+}
+
 /**
  * Connects to a far side and starts a session.
  *
@@ -11,7 +20,7 @@ import { SessionRuntime } from './session-runtime.js';
  * aborts before there is a connection; with a `ConnectTimeoutError`; or with
  * the driver's own error.
  */
-export async function startSession(options: SessionOptions): Promise<Session> {
+export async function startSession(options: StartOptions): Promise<Session> {
   const { session, started } = openSession(options);
   await started;
   return session;
@@ -30,10 +39,13 @@ export interface SharedParts {
 }
 
 /** As {@link startSession}, for whoever has to hold a session before it is connected. Throws where that rejects for an option. */
-export function openSession(options: SessionOptions, shared?: SharedParts): OpenedSession {
+export function openSession(options: StartOptions, shared?: SharedParts): OpenedSession {
   const settings = settingsOf(options);
-  const { signal, inspect } = options;
+  const { signal, inspect, prepare } = options;
   if (signal?.aborted) throw signal.reason;
+  if (prepare !== undefined && typeof prepare !== 'function') throw new TypeError('prepare: expected a function');
   const runtime = new SessionRuntime(settings, inspect, shared?.places);
-  return { session: new Session(runtime), started: runtime.start(signal) };
+  const session = new Session(runtime);
+  prepare?.(session);
+  return { session, started: runtime.start(signal) };
 }

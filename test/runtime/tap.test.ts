@@ -1,7 +1,9 @@
 /** A tap sees what a session reports, in the one order in which it happens, and takes nothing from the host's readers. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type SessionTap, tapped } from '../../src/contract/session-tap.js';
-import { defineTool } from '../../src/runtime/index.js';
+import { defineTool, startSession } from '../../src/runtime/index.js';
+import { scriptedProvider } from '../../src/testing/index.js';
+import { quiet } from '../../src/testing/quiet.js';
 import { readAll, stage, toolCall, watchProcess } from './stage.js';
 
 let watch: ReturnType<typeof watchProcess>;
@@ -86,4 +88,35 @@ it('is detached by what attaching it gave', async () => {
   detach();
   await emit({ type: 'text', text: 'b' });
   expect(seen).toEqual(['event text']);
+});
+
+it('misses nothing of a session where it is attached by `prepare`, which comes before the connect', async () => {
+  const seen: string[] = [];
+  const far = scriptedProvider({ events: [{ type: 'text', text: 'at once' }, toolCall('t1', 'echo', '{}')] });
+  const session = await startSession({
+    provider: far,
+    tools: [echo],
+    connect: { model: 'scripted' },
+    prepare: (prepared) => {
+      seen.push('prepared');
+      prepared[tapped](writing(seen));
+    },
+  });
+  await quiet();
+  expect(seen.slice(0, 3)).toEqual(['prepared', 'event text', 'call admitted']);
+  await session.close();
+});
+
+it('a `prepare` that throws is what the start rejects with, and nothing is connected', async () => {
+  const asked: string[] = [];
+  const far = scriptedProvider({ onCall: ({ method }) => asked.push(method) });
+  const start = startSession({
+    provider: far,
+    connect: { model: 'scripted' },
+    prepare: () => {
+      throw new RangeError('not prepared');
+    },
+  });
+  await expect(start).rejects.toThrow('not prepared');
+  expect(asked).toEqual([]);
 });
