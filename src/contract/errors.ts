@@ -29,8 +29,11 @@ export type ErrorCode =
   | 'scenario'
   | 'session_close_timeout'
   | 'session_ended'
+  | 'session_restarting'
   | 'socket_full'
   | 'stream_busy'
+  | 'supervisor_limit'
+  | 'supervisor_stopping'
   | 'unreadable_file'
   | 'xstate_version';
 
@@ -450,5 +453,36 @@ export class ConformanceError extends CommitpointError {
     options?: ErrorOptions,
   ) {
     super(`${caseName}: ${problem}`, options);
+  }
+}
+
+/** The session is between two incarnations: this one went nowhere. Wait for `restarted` on `lifecycle$`, and ask again if it still makes sense. */
+export class SessionRestartingError extends CommitpointError {
+  readonly code = 'session_restarting';
+  constructor(
+    readonly childId: string,
+    /** Why the last incarnation ended. */
+    readonly reason: string,
+  ) {
+    super(`session ${childId} is restarting: its last incarnation ended with ${reason}`);
+  }
+}
+
+/** A supervisor owns as many sessions or conversations as it may. Nothing was started, and nothing waits: end one, or raise the limit. */
+export class SupervisorLimitError extends CommitpointError {
+  readonly code = 'supervisor_limit';
+  constructor(
+    readonly what: 'sessions' | 'conversations',
+    readonly limit: number,
+  ) {
+    super(`supervisor limit: ${limit} ${what} live, and no more may`);
+  }
+}
+
+/** A supervisor that is shutting down, or has stopped, starts nothing, and its sessions take nothing new. Make another supervisor. */
+export class SupervisorStoppingError extends CommitpointError {
+  readonly code = 'supervisor_stopping';
+  constructor(readonly supervisorId: string) {
+    super(`supervisor ${supervisorId} is shutting down: nothing new is taken`);
   }
 }

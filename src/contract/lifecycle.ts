@@ -1,4 +1,5 @@
 import type { CallStateName, EndReason } from '../../machines/index.js';
+import type { SessionId } from './ids.js';
 import type { TokenUsage } from './provider.js';
 
 /** The states of a call, as hosts see them (see the table in `docs/design/duplex.md`). */
@@ -48,6 +49,12 @@ export type LifecycleEvent =
   | { readonly type: 'expiring'; readonly inMs: number }
   /** So many events were not delivered. */
   | { readonly type: 'overflow'; readonly dropped: number }
+  /** Of a supervised session: an incarnation has ended, and the next one begins in so many milliseconds. `attempt` counts from 1. */
+  | { readonly type: 'restarting'; readonly attempt: number; readonly reason: CloseReason; readonly inMs: number }
+  /** The next incarnation is connected, before its first event. `resumed`: the far side took the handle of the one before, and with it what had been said. */
+  | { readonly type: 'restarted'; readonly attempt: number; readonly resumed: boolean; readonly sessionId: SessionId }
+  /** It was restarted as often as it may be, and is given up. `reason`: of the last incarnation's end. */
+  | { readonly type: 'failed'; readonly restarts: number; readonly reason: CloseReason }
   /** Something odd that changed nothing. */
   | { readonly type: 'diagnostic'; readonly code: DiagnosticCode; readonly detail: string };
 

@@ -31,4 +31,21 @@ export {
   recover,
 } from './recover/index.js';
 export { Session, type SessionActorRef } from './session.js';
-export { startSession } from './start-session.js';
+export { type StartOptions, startSession } from './start-session.js';
+export {
+  type Backoff,
+  type ChildReport,
+  createSupervisor,
+  type Incarnation,
+  type IncarnationEnd,
+  type RestartAttempt,
+  type RestartOptions,
+  type ShutdownReport,
+  type SupervisedCloseReport,
+  SupervisedSession,
+  type SupervisedSessionOptions,
+  Supervisor,
+  type SupervisorActorRef,
+  type SupervisorOptions,
+  type SupervisorStats,
+} from './supervisor/index.js';

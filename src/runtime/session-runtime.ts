@@ -41,6 +41,7 @@ import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEve
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
 import type { SessionTap, TappedNote } from '../contract/session-tap.js';
 import { digestOf } from '../journal/digest.js';
+import type { Above, StartAnswer } from './above.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
 import { errorResult } from './arguments.js';
 import { Call } from './call.js';
@@ -88,15 +89,18 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   #timer: unknown;
   #lifetime: AbortController | undefined;
   #stopListening: (() => void) | undefined;
-  #start: { resolve(): void; reject(error: unknown): void } | undefined;
+  #start: StartAnswer | undefined;
   #end: SessionEnd | undefined;
   #lifecycle: Lifecycle | undefined;
   #taps: Taps | undefined;
 
-  /** `pool`: where its calls get their places, beside the limit of its own. */
-  constructor(settings: SessionSettings, inspect?: InspectionObserver, pool?: PlacePool) {
+  readonly #above: Above | undefined;
+
+  /** `pool`: where its calls get their places, beside the limit of its own. `above`: who it belongs to, beside the host. */
+  constructor(settings: SessionSettings, inspect?: InspectionObserver, pool?: PlacePool, above?: Above) {
     this.settings = settings;
-    this.#system = new ActorSystem(this);
+    this.#above = above;
+    this.#system = new ActorSystem(this, above?.system);
     if (inspect !== undefined) this.#system.inspect(inspect);
     this.actor = SessionActor.create(this.#system, settings.sessionId);
     this.actor.start();
@@ -104,21 +108,27 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.#recorder =
       journal && new SessionRecorder(journal, settings, (error) => this.happens('flush_failed', { error }), pool);
     this.#lease = pool?.join(() => this.happens('places_lent'));
-    this.delivery = new Delivery(limits.maxBufferedEvents, this, this.#recorder);
+    this.delivery =
+      above === undefined
+        ? new Delivery(limits.maxBufferedEvents, this, this.#recorder)
+        : above.makeDelivery(this, this.#recorder);
     this.#coordination = new Coordination(this, limits);
   }
 
   /** Connects. Settles as `startSession` does. */
   start(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#start = { resolve, reject };
-      if (signal !== undefined) this.#listenTo(signal);
-      this.#isStepping = true;
-      const asked = this.#coordination.begin();
-      this.#recorder?.begin(this.session, asked);
-      this.#performAll(asked, beginning);
-      this.#drain();
-    });
+    return new Promise((resolve, reject) => this.begin(signal, { resolve, reject }));
+  }
+
+  /** Connects, and tells how that ended. */
+  begin(signal: AbortSignal | undefined, answer: StartAnswer): void {
+    this.#start = answer;
+    if (signal !== undefined) this.#listenTo(signal);
+    this.#isStepping = true;
+    const asked = this.#coordination.begin();
+    this.#recorder?.begin(this.session, asked);
+    this.#performAll(asked, beginning);
+    this.#drain();
   }
 
   // ── what the host may ask ──
@@ -152,22 +162,26 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     return [...(this.#end?.report?.calls ?? this.#coordination.calls())];
   }
 
-  inspect(observer: InspectionObserver): () => void {
+  /** Tells an observer what lives: the session and its calls. */
+  announce(observer: InspectionObserver): void {
     const calls = [...this.#coordination.open].map((call) => call.actor);
     this.#system.announce(observer, [this.actor as never, ...(calls as never[])]);
+  }
+
+  inspect(observer: InspectionObserver): () => void {
+    this.announce(observer);
     const attached = this.#system.inspect(observer);
     return () => attached.unsubscribe();
   }
 
   tap(tap: SessionTap): () => void {
-    if (this.#taps === undefined) {
-      const taps = new Taps((thrown) => this.threw(thrown));
-      this.#taps = taps;
-      this.delivery.tap = (event) => taps.reported(event);
-    }
-    const detach = this.#taps.add(tap);
+    this.#taps ??= new Taps((thrown) => this.threw(thrown));
+    const taps = this.#taps;
+    // a tap that asks for no reports costs none
+    if (tap.reported !== undefined) this.delivery.tap ??= (event) => taps.reported(event);
+    const detach = taps.add(tap);
     const report = this.#end?.report;
-    if (report !== undefined) this.#taps.ended(report);
+    if (report !== undefined) taps.ended(report);
     return detach;
   }
 
@@ -513,6 +527,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.end.resolve(report);
     this.#lifecycle?.complete();
     this.#taps?.ended(report);
+    this.#above?.ended(report);
   }
 
   // ── what goes on beside the conversation ──

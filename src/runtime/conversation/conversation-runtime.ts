@@ -40,7 +40,7 @@ import type {
 } from '../../conversation/index.js';
 import { noted } from '../../conversation/note.js';
 import { endOf, failureOf } from '../../conversation/restore.js';
-import type { ActorWatch } from '../actors.js';
+import type { ActorSystem, ActorWatch } from '../actors.js';
 import { GuardedObservable } from '../guarded-observable.js';
 import { Multicast } from '../multicast.js';
 import { fresh } from '../options.js';
@@ -77,6 +77,14 @@ const none: readonly PendingEffect[] = Object.freeze([]);
 /** What a diagnostic about host code says is cut to so many characters. */
 const maxDetail = 400;
 
+/** Who a conversation belongs to, where that is not the host alone. */
+export interface ConversationAbove {
+  /** Under which the conversation's actor is shown. */
+  readonly system: ActorSystem;
+  /** It is closed; called once, within a step. */
+  ended(): void;
+}
+
 export class ConversationRuntime implements ActorWatch, RecordingWatch {
   readonly first: StreamLife;
   /** One value for each event, and for each end that no event said. */
@@ -98,7 +106,10 @@ export class ConversationRuntime implements ActorWatch, RecordingWatch {
   #waiting: Input[] | undefined;
   #isListening = false;
 
-  constructor(settings: ConversationSettings) {
+  readonly #above: ConversationAbove | undefined;
+
+  constructor(settings: ConversationSettings, above?: ConversationAbove) {
+    this.#above = above;
     const { initial, effects, journal, id, from } = settings;
     this.#settings = settings;
     this.#state = initial;
@@ -122,7 +133,7 @@ export class ConversationRuntime implements ActorWatch, RecordingWatch {
       this.#recording = new Recording(life, this.#book, this);
       this.#recording.begin(this.state);
     }
-    this.#actors = new LiveActors(this, settings.inspect, from?.lastTransaction ?? 0);
+    this.#actors = new LiveActors(this, settings.inspect, from?.lastTransaction ?? 0, above?.system);
     this.first = new StreamLife(0, this.#actors.root);
     this.first.actor.onStop = () => this.close(this.first);
     if (from !== undefined) this.#goOn();
@@ -222,6 +233,11 @@ export class ConversationRuntime implements ActorWatch, RecordingWatch {
 
   flush(): Promise<void> {
     return this.#recording?.flush() ?? Promise.resolve();
+  }
+
+  /** Tells an observer what lives: the streams and the transactions. */
+  announce(observer: InspectionObserver): void {
+    this.#actors.announce(observer);
   }
 
   inspect(observer: InspectionObserver): () => void {
@@ -374,6 +390,7 @@ export class ConversationRuntime implements ActorWatch, RecordingWatch {
     for (const closing of isFirst ? [...this.#others.values(), stream] : [stream]) this.#closeStream(closing);
     if (isFirst) this.#complete();
     this.#listen();
+    if (isFirst) this.#above?.ended();
   }
 
   #complete(): void {
@@ -401,6 +418,7 @@ export class ConversationRuntime implements ActorWatch, RecordingWatch {
     this.#recording?.close();
     this.#changes.complete();
     this.#listen();
+    this.#above?.ended();
     return failure;
   }
 

@@ -15,13 +15,18 @@ export class LiveActors {
   #lastTransaction: number;
 
   /**
-   * `lastTransaction`: the number of the last one before.
+   * `lastTransaction`: the number of the last one before. `above`: under which the conversation is shown.
    *
    * @throws {XStateVersionError} when the XState that is installed does not step as this library needs it
    */
-  constructor(watch: ActorWatch, inspect: InspectionObserver | undefined, lastTransaction: number) {
+  constructor(
+    watch: ActorWatch,
+    inspect: InspectionObserver | undefined,
+    lastTransaction: number,
+    above?: ActorSystem,
+  ) {
     this.#lastTransaction = lastTransaction;
-    this.#system = new ActorSystem(watch);
+    this.#system = new ActorSystem(watch, above);
     if (inspect !== undefined) this.#system.inspect(inspect);
     this.root = StreamActor.root(this.#system, 'conversation');
   }
@@ -51,9 +56,13 @@ export class LiveActors {
     if (snapshot.status !== 'active') this.#levels.length = level;
   }
 
-  inspect(observer: InspectionObserver): () => void {
+  announce(observer: InspectionObserver): void {
     const actors: Iterable<unknown> = [this.root, ...this.#streams, ...this.#levels];
     this.#system.announce(observer, actors as Iterable<AnyActorRef>);
+  }
+
+  inspect(observer: InspectionObserver): () => void {
+    this.announce(observer);
     const attached = this.#system.inspect(observer);
     return () => attached.unsubscribe();
   }
