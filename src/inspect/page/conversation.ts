@@ -117,8 +117,8 @@ function write({ root, mark, text }: Item, { entry, text: full, standing, isWith
 function makeItem(entry: Entry): Item {
   const mark = el('span', 'mark');
   const text = el('div', 'text');
-  const head = el('div', 'by', el('span', 'who', names[entry.who] ?? 'note'), mark);
-  head.append(linkTo(String(entry.since), entry.since, undefined, 'link n'));
+  const head = el('div', 'by', el('span', 'speaker', names[entry.who] ?? 'note'), mark);
+  head.append(linkTo(String(entry.since), entry.since, undefined, 'link since'));
   const root = el('li', 'entry', head, text);
   return { root, mark, text };
 }

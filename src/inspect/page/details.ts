@@ -3,7 +3,7 @@ import type { Step } from '../view/frames.js';
 import { el, group, linkTo, need, setAttribute, setClass, setText } from './dom.js';
 import { timeOf } from './event-list.js';
 import type { Actor } from './model/actor.js';
-import { mannerOf, markOf, wordsOf } from './model/marks.js';
+import { eventOf, mannerOf, markOf, wordsOf } from './model/marks.js';
 import { countUpTo } from './model/search-sorted.js';
 import { headingOf, meaningOf } from './state-words.js';
 import type { View, Viewer } from './viewer.js';
@@ -35,7 +35,6 @@ export class DetailsView implements View {
   #own: readonly number[] = [];
   #told = '';
   #stepTold = '';
-  #moves = -1;
 
   constructor(viewer: Viewer, changed: () => void) {
     this.#viewer = viewer;
@@ -81,29 +80,31 @@ export class DetailsView implements View {
     this.#tellStep(run.step(n));
     this.#own = actor.own;
     this.#list.resize(actor.own.length);
-    if (moves !== this.#moves || (this.#viewer.isFollowing && !this.#list.isReleased))
-      this.#list.reveal(count - 1, this.#viewer.isFollowing);
-    this.#moves = moves;
+    this.#list.keep(count - 1, moves, this.#viewer.isFollowing);
     this.#list.draw();
   }
 
   #tellWhy(actor: Actor, state: string, n: number): void {
     const { run } = this.#viewer;
     const reason = actor.why(n);
+    const later = actor.whyLater(n);
     const losses = actor.children.length === 0 ? 0 : countUpTo(run.losses, n);
-    const key = `${actor.id} ${state} ${reason?.n} ${reason?.why} ${losses}`;
+    const key = `${actor.id} ${state} ${reason?.n} ${later?.n} ${run.generation} ${losses}`;
     if (key === this.#told) return;
     this.#told = key;
     const { tone } = mannerOf(actor.kind, state);
-    setClass(this.#why, `why ${reason === undefined ? 'none' : tone === 'plain' ? 'told' : tone}`);
+    setAttribute(this.#why, 'data-tone', reason === undefined ? 'none' : tone);
     const inside: Node[] = [];
     if (reason !== undefined) {
       const head = el('h3', '', headingOf(actor.kind, state), ' ');
       head.append(linkTo(`step ${reason.n}`, reason.n, actor.id));
       inside.push(head, el('p', 'reason', reason.why));
+      if (later !== undefined)
+        inside.push(el('p', 'meaning', linkTo(`step ${later.n}`, later.n, actor.id), ` ${later.why}`));
     } else inside.push(el('h3', '', wordsOf(state)));
     const meaning = meaningOf(actor.kind, state);
-    if (meaning !== '') inside.push(el('p', 'meaning', meaning));
+    // A reason says more than the state does.
+    if (meaning !== '' && reason?.isDecisive !== true) inside.push(el('p', 'meaning', meaning));
     if (losses > 0) inside.push(...this.#losses(actor, n));
     this.#why.replaceChildren(...inside);
     this.#why.scrollTop = 0;
@@ -118,7 +119,7 @@ export class DetailsView implements View {
       const lost = step === undefined ? undefined : run.actors.get(step.actor);
       if (step === undefined || lost === undefined || !isWithin(lost, actor)) continue;
       const item = el('li', '', el('span', 'glyph bad', '✕'), ' ');
-      item.append(linkTo(`${lost.label} ${lost.short}`, step.n, lost.id), ` ${step.why ?? wordsOf(step.to)}`);
+      item.append(linkTo(nameOf(lost), step.n, lost.id), ` ${step.why ?? wordsOf(step.to)}`);
       list.append(item);
     }
     return list.childElementCount === 0 ? [] : [list];
@@ -138,7 +139,7 @@ export class DetailsView implements View {
       facts.append(el('dt', '', name), el('dd', '', ...values));
     };
     fact('actor', linkTo(step.actor, step.n, step.actor));
-    fact('event', el('span', 'mono', step.event));
+    fact('event', el('span', 'mono', eventOf(step)));
     fact(
       'state',
       el('span', 'mono', step.from === step.to ? `stays ${step.to}` : `${step.from || '(begins)'} → ${step.to}`),
@@ -166,11 +167,11 @@ export class DetailsView implements View {
     for (const cause of chain.reverse()) {
       const mark = markOf(cause);
       const item = el('li', cause === step ? 'this' : '');
-      const words = `${cause.n} ${cause.event}`;
+      const words = `${cause.n} ${eventOf(cause)}`;
       item.append(
         cause === step ? el('strong', 'mono', words) : linkTo(words, cause.n, cause.actor, 'link mono'),
         ' ',
-        el('span', 'quiet', this.#viewer.run.actors.get(cause.actor)?.short ?? cause.actor),
+        el('span', 'quiet', this.#viewer.run.nameOf(cause.actor)),
       );
       if (mark !== undefined) item.append(' ', el('span', `glyph ${mark.tone}`, mark.glyph));
       list.append(item);
@@ -191,9 +192,14 @@ export class DetailsView implements View {
     setAttribute(link, 'href', linkTo('', n, actor?.id).getAttribute('href') ?? '#');
     setText(glyph, mark?.glyph ?? '');
     setClass(glyph, `glyph ${mark?.tone ?? 'plain'}`);
-    setText(words, step.from === step.to ? step.event : `${step.event} → ${step.to}`);
-    setAttribute(words, 'title', step.why ?? step.event);
+    setText(words, step.from === step.to ? eventOf(step) : `${eventOf(step)} → ${step.to}`);
+    setAttribute(words, 'title', step.why ?? eventOf(step));
   }
+}
+
+/** What people call it, and its id where that is another word. */
+export function nameOf({ label, short }: Actor): string {
+  return label === short ? label : `${label} ${short}`;
 }
 
 function isWithin(actor: Actor, outer: Actor): boolean {

@@ -2,7 +2,7 @@
 import type { ActorKind } from '../../contract/journal.js';
 import type { Step } from '../view/frames.js';
 import { el, group, need, setAttribute, setClass, setText } from './dom.js';
-import { markOf } from './model/marks.js';
+import { eventOf, markOf } from './model/marks.js';
 import { isFiltering } from './model/search.js';
 import type { View, Viewer } from './viewer.js';
 import { VirtualList } from './virtual-list.js';
@@ -34,7 +34,6 @@ export class EventList implements View {
   readonly #chips = new Map<ActorKind, HTMLButtonElement>();
   readonly #empty = el('p', 'empty');
   readonly #list: VirtualList<Row>;
-  #moves = -1;
 
   constructor(viewer: Viewer, changed: () => void) {
     this.#viewer = viewer;
@@ -103,9 +102,7 @@ export class EventList implements View {
         run.last === 0 ? 'Nothing has happened yet.' : 'No step has what you look for. Esc shows all of them.',
       );
     this.#list.resize(matches.length);
-    if (isFollowing ? !this.#list.isReleased || moves !== this.#moves : moves !== this.#moves)
-      this.#list.reveal(matches.indexAt(n), isFollowing);
-    this.#moves = moves;
+    this.#list.keep(matches.indexAt(n), moves, isFollowing);
     this.#list.draw();
     const current = matches.indexAt(n);
     const { from, to } = this.#list.range;
@@ -131,11 +128,10 @@ export class EventList implements View {
     const instant = this.#viewer.n;
     setClass(
       root,
-      `row event${number === instant ? ' current' : ''}${number > instant ? ' later' : ''}${step.why === undefined ? '' : ' reason'}`,
+      `row event${number === instant ? ' current' : ''}${number > instant ? ' later' : ''}${step.why === undefined ? '' : markOf(step)?.tone === 'bad' ? ' reason bad' : ' reason'}`,
     );
     if (root.dataset['n'] !== String(number)) {
       const mark = markOf(step);
-      const owner = run.actors.get(step.actor);
       root.id = `event-${number}`;
       root.dataset['n'] = String(number);
       setAttribute(root, 'aria-posinset', String(index + 1));
@@ -143,9 +139,9 @@ export class EventList implements View {
       setText(at, `${timeOf(step.at)} ms`);
       setText(glyph, mark?.glyph ?? '');
       setClass(glyph, `glyph ${mark?.tone ?? 'plain'}`);
-      setText(event, step.event);
+      setText(event, eventOf(step));
       setText(to, step.from === step.to ? '' : `→ ${step.to}`);
-      setText(actor, owner?.short ?? step.actor);
+      setText(actor, run.nameOf(step.actor));
       setAttribute(root, 'title', titleOf(step));
     }
     setAttribute(root, 'aria-selected', String(number === instant));
@@ -170,9 +166,10 @@ export function timeOf(at: number): string {
   return String(Math.round(at * 10) / 10);
 }
 
-function titleOf({ n, at, actor, event, from, to, why }: Step): string {
+function titleOf(step: Step): string {
+  const { n, at, actor, from, to, why } = step;
   const moved = from === to ? `stays ${to}` : `${from === '' ? 'begins' : from} → ${to}`;
-  return `step ${n}, ${timeOf(at)} ms: ${actor}, ${event}, ${moved}${why === undefined ? '' : `\n${why}`}`;
+  return `step ${n}, ${timeOf(at)} ms: ${actor}, ${eventOf(step)}, ${moved}${why === undefined ? '' : `\n${why}`}`;
 }
 
 function noteOf({ run, matches, filter }: Viewer): string {

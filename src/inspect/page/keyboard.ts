@@ -12,6 +12,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['1 … 6', 'to a pane: actors, chart, sequence, events, details, conversation'],
   ['↑ ↓', 'in a list: along it; PageUp, PageDown, Home and End too'],
   ['← →', 'in the tree: fold, unfold; on the slider: step by step'],
+  ['− + 0', 'on the chart: smaller, larger, all of it'],
   ['Enter', 'in a list: choose the actor of the step'],
   ['Esc', 'close, or show all events again'],
   ['?', 'this help'],

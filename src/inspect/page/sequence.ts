@@ -3,7 +3,7 @@ import type { Arrow, Step } from '../view/frames.js';
 import { el, need, setAttribute, setClass, setText, svg } from './dom.js';
 import { stepsBy, timeOf } from './event-list.js';
 import { LaneMap, lifeClasses, lifelines, timeWidth } from './lanes-drawing.js';
-import { markOf } from './model/marks.js';
+import { eventOf, markOf } from './model/marks.js';
 import { Rows } from './model/rows.js';
 import type { View, Viewer } from './viewer.js';
 import { VirtualList } from './virtual-list.js';
@@ -36,7 +36,6 @@ export class SequenceView implements View {
   readonly #list: VirtualList<Row>;
   #map: LaneMap;
   #layout = '';
-  #moves = -1;
   #only: string | undefined;
 
   constructor(viewer: Viewer, changed: () => void) {
@@ -87,9 +86,7 @@ export class SequenceView implements View {
     this.#empty.hidden = this.#rows.length > 0;
     setText(this.#note, this.#only === undefined ? '' : 'the chosen actor alone');
     this.#list.resize(this.#rows.length);
-    if (isFollowing ? !this.#list.isReleased || moves !== this.#moves : moves !== this.#moves)
-      this.#list.reveal(this.#rows.indexAt(n), isFollowing);
-    this.#moves = moves;
+    this.#list.keep(this.#rows.indexAt(n), moves, isFollowing);
     const layout = `${run.lanes.count} ${this.#list.width}`;
     if (layout !== this.#layout || this.#rows.length === 0) {
       this.#layout = layout;
@@ -157,26 +154,29 @@ export class SequenceView implements View {
     const paths = lifelines(run, this.#map, step, part === 0, rowHeight);
     row.lives[0]?.setAttribute('d', paths.standing);
     for (const [at, life] of lifeClasses.entries()) row.lives[at + 1]?.setAttribute('d', paths[life]);
-    this.#drawLine(row, step, step.arrows[part]);
     const mark = part === 0 ? markOf(step) : undefined;
+    this.#drawLine(row, step, step.arrows[part], mark !== undefined);
     setText(row.mark, mark?.glyph ?? '');
     setClass(row.mark, `mark ${mark?.tone ?? 'plain'}`);
     row.mark.setAttribute('x', String(this.#map.xOf(this.#map.laneOf(step))));
   }
 
-  #drawLine(row: Row, step: Step, arrow: Arrow | undefined): void {
+  #drawLine(row: Row, step: Step, arrow: Arrow | undefined, hasMark: boolean): void {
     const own = this.#map.xOf(this.#map.laneOf(step));
     const from = arrow === undefined ? own : this.#map.xOf(arrow.from);
     const to = arrow === undefined ? own : this.#map.xOf(arrow.to);
-    const text = arrow?.text ?? (step.from === step.to ? step.event : `${step.event} → ${step.to}`);
+    const event = eventOf(step);
+    const text = arrow?.text || (step.from === step.to ? event : `${event} → ${step.to}`);
     const side = Math.sign(to - from);
     if (side === 0) {
       row.line.setAttribute('d', '');
-      row.head.setAttribute('d', arrow === undefined ? dot(own, lineAt) : '');
+      row.head.setAttribute('d', arrow === undefined && !hasMark ? dot(own, lineAt) : '');
       if (arrow !== undefined) row.line.setAttribute('d', `M${from},${lineAt - 6}h12v6h-8`);
     } else {
-      row.line.setAttribute('d', `M${from},${lineAt}H${to - side * 6}`);
-      row.head.setAttribute('d', `M${to - side},${lineAt}l${-side * 7},-3.5v7Z`);
+      // The mark on the lane of whoever stepped has room of its own.
+      const [leaves, enters] = [hasMark && from === own ? 9 : 0, hasMark && to === own ? 9 : 1];
+      row.line.setAttribute('d', `M${from + side * leaves},${lineAt}H${to - side * (enters + 5)}`);
+      row.head.setAttribute('d', `M${to - side * enters},${lineAt}l${-side * 7},-3.5v7Z`);
     }
     setClass(row.line, arrow === undefined ? 'arrow none' : 'arrow');
     this.#write(row, text, Math.min(from, to), Math.max(from, to));

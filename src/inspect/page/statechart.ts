@@ -7,7 +7,7 @@ import { countUpTo } from './model/search-sorted.js';
 import type { View, Viewer } from './viewer.js';
 
 /** Drawn smaller than this, its words cannot be read: it scrolls instead. */
-const smallest = 0.7;
+const smallest = 0.8;
 const largest = 1.25;
 const margin = 8;
 
@@ -28,12 +28,17 @@ export class StatechartView implements View {
   #width = 0;
   #height = 0;
   #lit = '';
+  #now = 1;
   #scale = '';
+  /** What somebody chose; `undefined`: as large as it can be read, and no larger than the pane where that is larger. */
+  #zoom: number | 'whole' | undefined;
+  readonly #whole = el('button', 'chip', 'whole');
 
   constructor(viewer: Viewer, changed: () => void) {
     this.#viewer = viewer;
     group(this.#place, 'Statechart');
     this.#place.append(this.#empty);
+    this.#offerZoom(changed);
     new ResizeObserver(([entry]) => {
       this.#width = entry?.contentRect.width ?? 0;
       this.#height = entry?.contentRect.height ?? 0;
@@ -80,13 +85,51 @@ export class StatechartView implements View {
     return drawing;
   }
 
+  /** Buttons and keys that draw it larger, smaller, or all of it; a hand that moves it. */
+  #offerZoom(changed: () => void): void {
+    const zoom = (to: number | 'whole' | undefined): void => {
+      this.#zoom = typeof to === 'number' ? Math.max(0.2, Math.min(3, to)) : to;
+      changed();
+    };
+    const deeds: Readonly<Record<string, () => void>> = {
+      '-': () => zoom(this.#now / 1.25),
+      '+': () => zoom(this.#now * 1.25),
+      '0': () => zoom(this.#zoom === 'whole' ? undefined : 'whole'),
+    };
+    for (const [key, button, name] of [
+      ['-', el('button', 'icon', '−'), 'Smaller'],
+      ['+', el('button', 'icon', '+'), 'Larger'],
+      ['0', this.#whole, 'All of it'],
+    ] as const) {
+      button.type = 'button';
+      setAttribute(button, 'title', `${name} (${key} where the chart has the keyboard)`);
+      if (key !== '0') setAttribute(button, 'aria-label', name);
+      button.addEventListener('click', () => deeds[key]?.());
+      need('zoom').append(button);
+    }
+    this.#place.addEventListener('keydown', (event) => {
+      const deed = Object.hasOwn(deeds, event.key) ? deeds[event.key] : undefined;
+      if (deed === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+      deed();
+      event.preventDefault();
+    });
+    this.#place.addEventListener('pointermove', ({ buttons, pointerType, movementX, movementY }) => {
+      if (buttons === 1 && pointerType === 'mouse') this.#place.scrollBy(-movementX, -movementY);
+    });
+  }
+
   #fit({ chart, root }: Drawing, isNew: boolean): void {
-    const size = `${this.#width} ${this.#height}`;
+    const size = `${this.#width} ${this.#height} ${this.#zoom}`;
     if (!isNew && size === this.#scale) return;
     this.#scale = size;
     const [width, height] = [chart.width + 2 * margin, chart.height + 2 * margin];
     const fits = Math.min(this.#width / width, this.#height / height);
-    const scale = Math.max(smallest, Math.min(largest, fits));
+    const scale =
+      this.#zoom === 'whole' ? Math.min(largest, fits) : (this.#zoom ?? Math.max(smallest, Math.min(largest, fits)));
+    this.#now = scale;
+    // From afar only the states can be read.
+    setClass(root, scale < 0.5 ? 'far' : 'near');
+    setAttribute(this.#whole, 'aria-pressed', String(this.#zoom === 'whole'));
     setAttribute(root, 'width', String(Math.round(width * scale)));
     setAttribute(root, 'height', String(Math.round(height * scale)));
     this.#lit = '';
@@ -189,7 +232,7 @@ function paintState({ x, y, width, height, label, isInitial, isFinal }: ChartSta
   text.textContent = label;
   node.append(text);
   // A sign beside the colour: where it is, where it has been.
-  const lamp = svg('circle', { class: 'lamp', cx: x + 9, cy: y + 9, r: 4 });
+  const lamp = svg('circle', { class: 'lamp', cx: x + 3, cy: y + 3, r: 4.5 });
   node.append(lamp);
   if (isInitial) node.append(svg('path', { class: 'initial', d: `M${x - 7},${y - 5} l5,4 m1,-4 v5 h-5` }));
   return node;
@@ -205,9 +248,9 @@ function paintTransition({ points, labels, labelAt }: ChartTransition): SVGGElem
     const [before, end] = points.slice(-2);
     if (before !== undefined && end !== undefined) node.append(arrowHead(before, end));
   }
-  const text = svg('text', { class: 'on', x: labelAt.x, y: labelAt.y });
+  const text = svg('text', { class: 'on', x: labelAt.x, y: labelAt.y + 11 });
   for (const [line, label] of labels.entries()) {
-    const part = svg('tspan', { x: labelAt.x, dy: line === 0 ? 0 : 12 });
+    const part = svg('tspan', { x: labelAt.x, dy: line === 0 ? 0 : 15 });
     part.textContent = label;
     text.append(part);
   }

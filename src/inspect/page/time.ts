@@ -1,6 +1,7 @@
 /** The instant: a slider over all steps, and whether the page goes along with what comes. */
 import { need, setAttribute, setClass, setText, svg } from './dom.js';
 import { timeOf } from './event-list.js';
+import { eventOf } from './model/marks.js';
 import type { View, Viewer } from './viewer.js';
 
 /** Places on the strip above the slider. */
@@ -42,7 +43,7 @@ export class TimeView implements View {
       'aria-valuetext',
       step === undefined
         ? 'nothing yet'
-        : `step ${n} of ${run.last}, ${timeOf(step.at)} milliseconds, ${run.actors.get(step.actor)?.short ?? step.actor}: ${step.event}`,
+        : `step ${n} of ${run.last}, ${timeOf(step.at)} milliseconds, ${run.nameOf(step.actor)}: ${eventOf(step)}`,
     );
     setText(this.#instant, step === undefined ? 'no steps yet' : `${n} / ${run.last} · ${timeOf(step.at)} ms`);
     const isLive = run.opening?.isLive === true && run.ended === undefined;

@@ -1,4 +1,5 @@
 /** The actors there are at the instant, each with its state. */
+import { nameOf } from './details.js';
 import { el, need, setAttribute, setClass, setText } from './dom.js';
 import { mannerOf, wordsOf } from './model/marks.js';
 import { type TreeLine, treeAt } from './model/tree.js';
@@ -22,7 +23,6 @@ export class TreeView implements View {
   readonly #list: VirtualList<Row>;
   #lines: TreeLine[] = [];
   #computed: unknown;
-  #moves = -1;
 
   constructor(viewer: Viewer, changed: () => void) {
     this.#viewer = viewer;
@@ -57,12 +57,9 @@ export class TreeView implements View {
       setText(this.#note, this.#lines.length === 0 ? '' : `${run.actors.size} in all`);
     }
     this.#list.resize(this.#lines.length);
-    if (this.#moves !== this.#viewer.moves) {
-      this.#moves = this.#viewer.moves;
-      this.#list.reveal(this.#lines.findIndex((line) => line.actor === actor));
-    }
-    this.#list.draw();
     const chosen = this.#lines.findIndex((line) => line.actor === actor);
+    this.#list.keep(chosen, this.#viewer.moves, false);
+    this.#list.draw();
     setAttribute(this.#tree, 'aria-activedescendant', chosen === -1 ? undefined : `tree-${chosen}`);
   }
 
@@ -84,7 +81,7 @@ export class TreeView implements View {
     setText(twist, hasChildren ? (isOpen ? '▾' : '▸') : '');
     setText(glyph, manner.glyph);
     setClass(glyph, `glyph ${manner.tone}`);
-    setText(label, actor.label === actor.short ? actor.label : `${actor.label} ${actor.short}`);
+    setText(label, nameOf(actor));
     setText(state, wordsOf(now));
     setClass(state, `state ${manner.tone}`);
   }

@@ -33,6 +33,9 @@ export class VirtualList<R extends RowElement> {
   /** Where the list was scrolled to by us, so that this is told from a scroll by hand. */
   #placed = 0;
   #isReleased = false;
+  #moves = -1;
+  #kept = -1;
+  #keptHeight = 0;
 
   constructor(viewport: HTMLElement, options: VirtualListOptions<R>) {
     this.viewport = viewport;
@@ -61,11 +64,6 @@ export class VirtualList<R extends RowElement> {
     return this.#width;
   }
 
-  /** Whether the rows in view were chosen by hand, since the last reveal. */
-  get isReleased(): boolean {
-    return this.#isReleased;
-  }
-
   /** How many rows fit. */
   get page(): number {
     return Math.max(1, Math.floor(this.#height / this.#options.rowHeight));
@@ -87,8 +85,21 @@ export class VirtualList<R extends RowElement> {
     if (isShorter) this.#top = this.viewport.scrollTop;
   }
 
-  /** Brings a row into view, scrolling no more than is needed; `atEnd` puts the row at the lower edge. */
-  reveal(index: number, atEnd = false): void {
+  /**
+   * Keeps the row of the instant in view: after each move somebody made, and whenever it is another row; `follows`: at
+   * the lower edge, unless somebody has scrolled away from it since the last move.
+   */
+  keep(index: number, moves: number, follows: boolean): void {
+    const hasMoved = moves !== this.#moves;
+    // A list that has no height yet, since its pane is not shown, is brought there when it has.
+    const isOther = index !== this.#kept || this.#height !== this.#keptHeight;
+    this.#moves = moves;
+    this.#kept = index;
+    this.#keptHeight = this.#height;
+    if (hasMoved || (isOther && !(follows && this.#isReleased))) this.#reveal(index, follows);
+  }
+
+  #reveal(index: number, atEnd: boolean): void {
     this.#isReleased = false;
     const { rowHeight } = this.#options;
     const top = index * rowHeight;

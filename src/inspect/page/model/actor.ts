@@ -3,6 +3,14 @@ import type { ActorKind } from '../../../contract/journal.js';
 import type { Step } from '../../view/frames.js';
 import { countUpTo } from './search-sorted.js';
 
+/** Why a step was taken. */
+export interface Reason {
+  readonly n: number;
+  readonly why: string;
+  /** Whether the step led out of the outermost state: what came of the actor then has this reason, whatever follows. */
+  readonly isDecisive: boolean;
+}
+
 export class Actor {
   readonly id: string;
   readonly kind: ActorKind;
@@ -17,7 +25,7 @@ export class Actor {
   /** Numbers of its steps, in order; those alone that are kept. */
   own: number[] = [];
   /** Its steps that say why. */
-  whys: { readonly n: number; readonly why: string }[] = [];
+  whys: Reason[] = [];
   /** Its state before the first of its steps that is kept. */
   before = '';
 
@@ -37,11 +45,29 @@ export class Actor {
     return count === 0 ? 0 : (this.own[count - 1] as number);
   }
 
-  /** The last reason that it gave up to that instant. */
-  why(n: number): { readonly n: number; readonly why: string } | undefined {
+  /** The last reason that decided what became of it, up to that instant; where none did, the last one. */
+  why(n: number): Reason | undefined {
+    return this.#reason(n, true) ?? this.#reason(n, false);
+  }
+
+  /** A reason that came after the one that decided. */
+  whyLater(n: number): Reason | undefined {
+    const last = this.#reason(n, false);
+    return last === this.why(n) ? undefined : last;
+  }
+
+  /** Lets go of what was before a step. The reasons of what it came to outlive their steps: it is what people ask for. */
+  trim(first: number, before: string): void {
+    this.before = before;
+    this.own = this.own.slice(countUpTo(this.own, first - 1));
+    const kept = new Set([this.#reason(first - 1, true), this.#reason(first - 1, false)]);
+    this.whys = this.whys.filter((reason) => reason.n >= first || kept.has(reason));
+  }
+
+  #reason(n: number, isDecisive: boolean): Reason | undefined {
     for (let at = this.whys.length - 1; at >= 0; at--) {
-      const entry = this.whys[at] as { readonly n: number; readonly why: string };
-      if (entry.n <= n) return entry;
+      const reason = this.whys[at] as Reason;
+      if (reason.n <= n && (reason.isDecisive || !isDecisive)) return reason;
     }
     return undefined;
   }

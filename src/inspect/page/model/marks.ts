@@ -96,6 +96,11 @@ export function markOf(step: Step): { readonly glyph: string; readonly tone: Ton
   return after;
 }
 
+/** An event for people: the one that begins a life has no name. */
+export function eventOf({ event, from }: Step): string {
+  return event === '' ? (from === '' ? 'begins' : '(no event)') : event;
+}
+
 /** A state for people: `abandoned.draining` says what it drains from, words are apart. */
 export function wordsOf(state: string): string {
   return state === '' ? 'not begun' : state.replaceAll('_', ' ').replaceAll('.', ' · ');

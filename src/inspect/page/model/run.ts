@@ -10,7 +10,7 @@
  *     the actors that were over by then; the states that it led to stay.
  */
 import type { Chart, Finding, Frame, Step } from '../../view/frames.js';
-import { Actor } from './actor.js';
+import { Actor, type Reason } from './actor.js';
 import { LaneBook } from './lanes.js';
 import { isOver } from './marks.js';
 import { countUpTo } from './search-sorted.js';
@@ -103,7 +103,14 @@ export class Run {
     return chain;
   }
 
-  /** Of what an actor is drawn by. */
+  /** What an actor is called where its parent need not be named: a root that is alone, by its kind. */
+  nameOf(id: string): string {
+    const actor = this.actors.get(id);
+    if (actor === undefined) return id;
+    return actor.parent === undefined && this.roots.length === 1 ? actor.kind : actor.short;
+  }
+
+  /** What an actor is drawn by. */
   chartOf(actor: Actor): Chart | undefined {
     return this.charts.get(actor.kind === 'conversation' ? 'response-stream' : actor.kind);
   }
@@ -120,7 +127,7 @@ export class Run {
     this.steps.push(step);
     const actor = this.actors.get(step.actor) ?? this.#begin(step);
     actor.own.push(step.n);
-    if (step.why !== undefined) actor.whys.push({ n: step.n, why: step.why });
+    if (step.why !== undefined) actor.whys.push(reasonOf(step, step.why));
     for (const edit of step.edits) this.talk.edit(step.n, edit);
     this.lanes.take(step);
     if (isLoss(step)) this.losses.push(step.n);
@@ -153,11 +160,7 @@ export class Run {
     for (const actor of this.actors.values()) {
       const gone = countUpTo(actor.own, first - 1);
       if (gone === 0) continue;
-      actor.before = this.step(actor.own[gone - 1] as number)?.to ?? actor.before;
-      actor.own = actor.own.slice(gone);
-      // The last reason outlives its step: it is what people ask for.
-      const reasons = actor.whys.findIndex(({ n }) => n >= first);
-      actor.whys = reasons === -1 ? actor.whys.slice(-1) : actor.whys.slice(Math.max(0, reasons - 1));
+      actor.trim(first, this.step(actor.own[gone - 1] as number)?.to ?? actor.before);
     }
     this.steps = this.steps.slice(count);
     this.first = first;
@@ -177,6 +180,10 @@ export class Run {
     }
     siblings.length = kept;
   }
+}
+
+function reasonOf({ n, from, to }: Step, why: string): Reason {
+  return { n, why, isDecisive: from.split('.')[0] !== to.split('.')[0] };
 }
 
 function isLoss({ kind, from, to }: Step): boolean {
