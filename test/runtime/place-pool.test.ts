@@ -313,3 +313,125 @@ describe('a pool', () => {
     1,
   );
 });
+
+describe('many sessions on one pool', () => {
+  type Op = readonly [session: number, what: 'call' | 'settle' | 'interrupt' | 'close'];
+  const ops = fc.array(
+    fc.tuple(
+      fc.nat({ max: 5 }),
+      fc.constantFrom('call', 'call', 'call', 'call', 'settle', 'settle', 'settle', 'interrupt', 'close'),
+    ) as fc.Arbitrary<Op>,
+    { maxLength: 50 },
+  );
+  const places = fc.integer({ min: 1, max: 4 });
+
+  async function sessionsOn(pool: PlacePool, journal: MemoryJournal) {
+    let running = 0;
+    let most = 0;
+    const executed: string[] = [];
+    const rigs = await Promise.all(Array.from({ length: 6 }, () => pooled({ pool, journal })));
+    for (const { session } of rigs) {
+      session.lifecycle$.subscribe((event) => {
+        if (event.type !== 'call') return;
+        if (event.from === 'executing') running--;
+        if (event.to !== 'executing') return;
+        running++;
+        most = Math.max(most, running);
+        executed.push(event.id);
+      });
+    }
+    return {
+      rigs,
+      executed,
+      get most() {
+        return most;
+      },
+      /** Lets every call end, however many wait. */
+      async finish() {
+        for (let round = 0; round < 200; round++) {
+          const open = rigs.flatMap(({ running, hand }) => running.map((id) => hand.code(id)));
+          if (open.length === 0) break;
+          for (const code of open) code.resolve('done');
+          await quiet();
+        }
+      },
+    };
+  }
+
+  const stateOfAll = (rigs: readonly Awaited<ReturnType<typeof pooled>>[]) =>
+    rigs.flatMap(({ session }) => session.calls().map(({ state }) => state));
+
+  property(
+    'one thing after another: who runs is who asked first (K7)',
+    fc.tuple(places, ops),
+    async ([size, steps]) => {
+      const journal = memoryJournal();
+      const pool = new PlacePool(size);
+      const on = await sessionsOn(pool, journal);
+      // the model: who waits, by session, the oldest first; and how many of each session run
+      let queue: number[] = [];
+      const runs = on.rigs.map(() => 0);
+      let calls = 0;
+      for (const [of, what] of steps) {
+        const rig = on.rigs[of] as (typeof on.rigs)[number];
+        const isOver = rig.session.actor.getSnapshot().status === 'done';
+        const [oldest] = rig.running;
+        if (what === 'call') {
+          if (!isOver) queue.push(of);
+          await rig.call(`c${++calls}`);
+        } else if (what === 'settle') {
+          if (oldest !== undefined) {
+            runs[of] = (runs[of] as number) - 1;
+            await rig.settle(oldest);
+          }
+        } else {
+          queue = queue.filter((one) => one !== of);
+          runs[of] = 0;
+          if (what === 'interrupt') await rig.emit({ type: 'interrupted' });
+          else await rig.session.close();
+        }
+        await quiet();
+        while (queue.length > 0 && runs.reduce((sum, one) => sum + one, 0) < size) {
+          const first = queue.shift() as number;
+          runs[first] = (runs[first] as number) + 1;
+        }
+        expect(on.rigs.map(({ running }) => running.length)).toEqual(runs);
+      }
+      await on.finish();
+      expect(stateOfAll(on.rigs).filter((state) => state === 'queued' || state === 'executing')).toEqual([]);
+      expect([pool.free, pool.waiting]).toEqual([size, 0]);
+      expect((await verify(journal)).findings).toEqual([]);
+    },
+    0.3,
+  );
+
+  property(
+    'all at once: never more run than there are places, all are served, and the journal is sound (K6)',
+    fc.tuple(places, ops),
+    async ([size, steps]) => {
+      const journal = memoryJournal();
+      const pool = new PlacePool(size);
+      const on = await sessionsOn(pool, journal);
+      const going: Promise<unknown>[] = [];
+      for (const [index, [of, what]] of steps.entries()) {
+        const rig = on.rigs[of] as (typeof on.rigs)[number];
+        const [oldest] = rig.running;
+        if (what === 'call') going.push(rig.call(`c${index}`));
+        else if (what === 'interrupt') going.push(rig.emit({ type: 'interrupted' }));
+        else if (what === 'close') going.push(rig.session.close());
+        else if (oldest !== undefined) going.push(rig.settle(oldest));
+        // some things happen between two microtasks
+        if (index % 3 === 0) await Promise.resolve();
+        if (index % 7 === 0) await quiet();
+      }
+      await Promise.all(going);
+      await on.finish();
+      expect(on.most).toBeLessThanOrEqual(size);
+      expect(new Set(on.executed).size).toBe(on.executed.length);
+      expect(stateOfAll(on.rigs).filter((state) => state === 'queued' || state === 'executing')).toEqual([]);
+      expect([pool.free, pool.waiting]).toEqual([size, 0]);
+      expect((await verify(journal)).findings).toEqual([]);
+    },
+    0.3,
+  );
+});
