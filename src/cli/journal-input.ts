@@ -20,14 +20,19 @@ export class JournalInput implements AsyncIterable<JournalRecord> {
   /** Where a write was cut off, in bytes: what stands there is no record, and was never acknowledged. */
   tornAt: number | undefined;
 
-  constructor(path: string) {
+  readonly #text: string | undefined;
+
+  /** `text`: of JSON lines that were read already. */
+  constructor(path: string, text?: string) {
     this.path = path;
+    this.#text = text;
   }
 
   /** @throws {UnreadableFileError} {@link JournalFormatError} */
   async *[Symbol.asyncIterator](): AsyncGenerator<JournalRecord> {
     try {
-      yield* this.path === '-' || this.path.endsWith('.jsonl') ? this.#lines() : this.#frames();
+      const isLines = this.#text !== undefined || this.path === '-' || this.path.endsWith('.jsonl');
+      yield* isLines ? this.#lines() : this.#frames();
     } catch (thrown) {
       if (!isCommitpointError(thrown)) throw new UnreadableFileError(this.path, thrown);
       if (!(thrown instanceof JournalDamagedError)) throw thrown;
@@ -53,7 +58,7 @@ export class JournalInput implements AsyncIterable<JournalRecord> {
 
   async *#lines(): AsyncGenerator<JournalRecord> {
     let line = 0;
-    for (const written of (await readText(this.path)).replace(/^\ufeff/, '').split(/\r?\n/)) {
+    for (const written of (this.#text ?? (await readText(this.path))).replace(/^\ufeff/, '').split(/\r?\n/)) {
       line++;
       if (written.trim() === '' || written.trimStart().startsWith('//')) continue;
       yield recordIn(written, this.path, line);

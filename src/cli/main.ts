@@ -7,6 +7,7 @@ import { type DemoOptions, demo } from './commands/demo.js';
 import { type DiagramOptions, diagram } from './commands/diagram.js';
 import { type ExploreOptions, exploreAll } from './commands/explore.js';
 import { type FoldOptions, foldFiles } from './commands/fold.js';
+import { type InspectOptions, inspect } from './commands/inspect.js';
 import { type ReplayCommandOptions, replayJournal } from './commands/replay.js';
 import { type RunOptions, run } from './commands/run.js';
 import { type SimulateOptions, simulateFile } from './commands/simulate.js';
@@ -93,6 +94,13 @@ function commandLine(done: (status: ExitStatus) => void): Command {
     .option('--at <n>', 'the number of the last record to take; all of them when absent')
     .option('--json', 'print sessions and conversations as JSON lines')
     .action(async (path: string, options: ReplayCommandOptions) => done(await replayJournal(path, options)));
+
+  program
+    .command('inspect')
+    .description('a local page on a run: a scenario, a counterexample of explore, response events, or a journal')
+    .argument('<file>', 'a scenario, response events, or a journal (JSON lines, or as a journal writes it)')
+    .option('--json', 'print what the page is told as JSON lines, and end')
+    .action(async (file: string, options: InspectOptions) => done(await inspect(file, options)));
 
   program
     .command('diagram')

@@ -7,7 +7,7 @@
 
 import { sessionStateOf } from '../../machines/index.js';
 import { messageOf } from '../contract/errors.js';
-import type { JournalRecord } from '../contract/journal.js';
+import type { JournalRecord, PayloadPolicy } from '../contract/journal.js';
 import type { Tool, ToolContext } from '../contract/tool.js';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
 import { type DriverAnswer, type DriverCall, ScriptedProvider } from '../providers/scripted/index.js';
@@ -49,7 +49,8 @@ export class Simulator {
   #close: DriverAnswer | undefined;
   #reading: { unsubscribe(): void } | undefined;
 
-  constructor(header: ScenarioHeader) {
+  /** `payloads`: what is recorded of texts, arguments and outputs. */
+  constructor(header: ScenarioHeader, payloads: PayloadPolicy = 'hash') {
     this.header = header;
     const { provider = {}, options = {}, tools = {}, journal } = header;
     this.#far = new ScriptedProvider({
@@ -57,7 +58,7 @@ export class Simulator {
       interrupt: provider.interrupt ?? false,
       onCall: (call, answer) => this.#driverCalled(call, answer),
     });
-    this.#journal = this.#journalOf(journal);
+    this.#journal = this.#journalOf(payloads, journal);
     const { session, started } = openSession({
       ...options,
       provider: this.#far,
@@ -270,13 +271,16 @@ export class Simulator {
   }
 
   /** There is one in every run, for whoever checks it afterwards; one that the header does not name is waited for by nobody. */
-  #journalOf({ durable = true, holdFlush = false }: ScenarioHeader['journal'] = { durable: false }): HandJournal {
+  #journalOf(
+    payloads: PayloadPolicy,
+    { durable = true, holdFlush = false }: ScenarioHeader['journal'] = { durable: false },
+  ): HandJournal {
     const flush = () =>
       new Promise<void>((resolve, reject) => {
         if (holdFlush) this.#flushes.push({ resolve, reject });
         else this.#answers.push(resolve);
       });
-    return new HandJournal(durable, flush);
+    return new HandJournal(durable, flush, { payloads });
   }
 
   #refused(act: RefusedAct, error: unknown): void {

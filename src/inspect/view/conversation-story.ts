@@ -15,6 +15,8 @@ import type { Edit } from './frames.js';
 import { lineOf } from './message-text.js';
 
 interface Shown {
+  /** The id of its entry. */
+  readonly entry: string;
   message: Message;
   text: string;
   provisional: boolean;
@@ -28,6 +30,8 @@ export class ConversationStory {
   readonly #lists = new Map<string, MessageList>();
   /** Of what is not kept: entries that are provisional, by their transactions, the outermost first. */
   readonly #levels: { actor: string; readonly entries: string[] }[] = [];
+  /** Messages whose first entry was withdrawn. */
+  readonly #withdrawn = new Set<string>();
   #entries = 0;
   #wasProvisional = false;
   #isFolded = true;
@@ -76,8 +80,8 @@ export class ConversationStory {
   /** Everything begins anew: what stands is told again. */
   restart(): Edit[] {
     const edits: Edit[] = [];
-    for (const [id, { text, message, provisional }] of [...this.#shown].slice(-200)) {
-      edits.push({ edit: 'add', id: this.#entryOf(id), who: lineOf(message, this.#max).who, text, provisional });
+    for (const { entry, text, message, provisional } of [...this.#shown.values()].slice(-200)) {
+      edits.push({ edit: 'add', id: entry, who: lineOf(message, this.#max).who, text, provisional });
     }
     return edits;
   }
@@ -97,14 +101,15 @@ export class ConversationStory {
 
   #compare(message: Message, isOpen: boolean, edits: Edit[]): void {
     const shown = this.#shown.get(message.id);
-    const id = this.#entryOf(message.id);
     if (shown === undefined) {
       const { who, text } = lineOf(message, this.#max);
-      this.#shown.set(message.id, { message, text, provisional: isOpen });
-      edits.push({ edit: 'add', id, who, text, provisional: isOpen });
+      const entry = this.#newEntry(message.id);
+      this.#shown.set(message.id, { entry, message, text, provisional: isOpen });
+      edits.push({ edit: 'add', id: entry, who, text, provisional: isOpen });
       return;
     }
     if (shown.message === message) return;
+    const id = shown.entry;
     const { text } = lineOf(message, this.#max);
     const isLonger = text.startsWith(shown.text) && !text.endsWith('…') && shown.provisional === isOpen;
     if (isLonger && text !== shown.text) edits.push({ edit: 'append', id, text: text.slice(shown.text.length) });
@@ -115,19 +120,26 @@ export class ConversationStory {
   }
 
   #remove(message: string, edits: Edit[]): void {
-    if (this.#shown.delete(message)) edits.push({ edit: 'withdraw', id: this.#entryOf(message) });
+    const shown = this.#shown.get(message);
+    if (shown === undefined) return;
+    this.#shown.delete(message);
+    this.#withdrawn.add(message);
+    edits.push({ edit: 'withdraw', id: shown.entry });
   }
 
   #settleShown(edits: Edit[]): void {
-    for (const [message, shown] of this.#shown) {
+    for (const shown of this.#shown.values()) {
       if (!shown.provisional) continue;
       shown.provisional = false;
-      edits.push({ edit: 'settle', id: this.#entryOf(message) });
+      edits.push({ edit: 'settle', id: shown.entry });
     }
   }
 
-  #entryOf(message: string): string {
-    return `${this.#id}:${message}`;
+  /** A message that comes back after it was taken away is another entry. */
+  #newEntry(message: string): string {
+    if (!this.#withdrawn.has(message)) return `${this.#id}:${message}`;
+    this.#entries++;
+    return `${this.#id}:${message}#${this.#entries}`;
   }
 
   /** Where nothing is kept: what was done, by name. The records of transactions stand behind the one that moved them. */

@@ -25,6 +25,8 @@ export interface CallFacts {
   readonly name: string;
   /** As the model wrote them; `undefined` where nobody has kept them. */
   arguments: string | undefined;
+  /** What is known of them else. */
+  readonly otherwise: string;
   readonly policy: RecordedCandidate['policy'] | undefined;
 }
 

@@ -148,42 +148,46 @@ export class Narrator {
 
   /** What stands of a conversation that is looked at. */
   conversationStands(id: string, state: ConversationState): void {
-    this.#attach(id, 'conversation', 'stands', this.#conversation(id).show(state), []);
+    this.#attach(id, 'conversation', 'stands', this.#conversation(id).show(state));
   }
 
-  /** Sees what a session reports, so that its words are shown. `policyOf`: of a call's tool, where nothing was recorded. */
-  tapOf(session: string): SessionTap {
-    const story = this.#session(session);
-    story.isTapped = true;
-    const attach = (event: string, edits: Edit[], arrows: Arrow[] = []) =>
-      this.#attach(session, 'session', event, edits, arrows);
+  /** Sees what a session reports, so that its words are shown; of one that goes on across incarnations, each under its id. */
+  tapOf(first: string): SessionTap {
+    let id = first;
+    const story = () => {
+      const of = this.#session(id);
+      of.isTapped = true;
+      return of;
+    };
+    story();
     return {
       reported: (event) => {
-        switch (event.type) {
-          case 'text':
-            this.#piece(session, 'text', event.text);
-            break;
-          case 'audio':
-            this.#piece(session, 'audio', '');
-            break;
-          case 'tool_started':
-            attach(event.type, story.started(event, undefined));
-            break;
-          case 'tool_completed':
-            attach(event.type, story.completed(event));
-            break;
-        }
+        id = event.sessionId;
+        if (event.type === 'text') this.#piece(id, 'text', event.text);
+        else if (event.type === 'audio') this.#piece(id, 'audio', '');
       },
       noted: (event) => {
-        if (event.type === 'input_text' && event.final) attach(event.type, story.user(event.text));
-        else if (event.type === 'call' && event.input !== undefined)
-          attach(event.type, story.input(event.id, event.input));
+        if (event.type === 'input_text' && event.final)
+          this.#attach(id, 'session', 'input_text', story().user(event.text));
+        else if (event.type === 'call') {
+          const { id: call, name, from, arguments: args, result } = event;
+          if (from === null && args !== undefined)
+            this.#attach(id, 'session', 'call', story().argumentsOf(call, name, args));
+          if (result !== undefined) {
+            this.#attach(id, 'session', 'call', story().resultOf(call, result.output, result.isError));
+          }
+        }
       },
       acted: (act) => {
         if (act.type !== 'send') return;
-        attach('send', story.user(act.input.type === 'text' ? act.input.text : '(audio)'));
+        this.#attach(id, 'session', 'send', story().user(act.input.type === 'text' ? act.input.text : '(audio)'));
       },
     };
+  }
+
+  /** A call that was there before anybody looked. */
+  knowsCall(session: string, id: string, name: string): void {
+    this.#session(session).knows(id, name);
   }
 
   /** Numbers begin anew: with a step for each actor that lives, parents first. Gives nothing out of what was told before. */
@@ -409,30 +413,18 @@ export class Narrator {
   }
 
   /** Adds what was reported to the step that it belongs to, or makes one. */
-  #attach(
-    actor: string,
-    kind: 'session' | 'conversation',
-    event: string,
-    edits: readonly Edit[],
-    arrows: readonly Arrow[],
-  ): void {
-    if (edits.length === 0 && arrows.length === 0) return;
+  #attach(actor: string, kind: 'session' | 'conversation', event: string, edits: readonly Edit[]): void {
+    if (edits.length === 0) return;
     const last = this.#drafts.at(-1);
     const isOfIt = last !== undefined && (last.actor === actor || last.actor.startsWith(`${actor}/`));
     if (isOfIt) {
       last.edits.push(...edits);
-      last.arrows.push(...arrows);
       return;
     }
     const state = this.#known.get(actor)?.state;
     if (state === undefined) return;
-    this.#emit(
-      { at: this.#now(), actor, kind, event, from: state, to: state, did: [] },
-      undefined,
-      undefined,
-      edits,
-      arrows,
-    );
+    const step = { at: this.#now(), actor, kind, event, from: state, to: state, did: [] };
+    this.#emit(step, undefined, undefined, edits, []);
   }
 
   // ── who ──

@@ -37,6 +37,7 @@ export interface PresentationOptions {
 export class Presentation {
   readonly narrator: Narrator;
   readonly #options: PresentationOptions;
+  #now: () => number;
   readonly #maxSteps: number;
   readonly #judge: LiveJudge;
   #dropped = 0;
@@ -54,13 +55,19 @@ export class Presentation {
     this.#options = options;
     this.#maxSteps = maxSteps;
     this.#judge = new LiveJudge(maxText);
-    this.narrator = new Narrator({ now, maxText, ...(onSteps === undefined ? {} : { onSteps }) });
+    this.#now = now;
+    this.narrator = new Narrator({ now: () => this.#now(), maxText, ...(onSteps === undefined ? {} : { onSteps }) });
     this.#open();
   }
 
   /** Whether no more steps are told. */
   get isFull(): boolean {
     return !this.#options.isLive && this.narrator.lastStep >= this.#maxSteps;
+  }
+
+  /** The run has a clock of its own. */
+  startClock(now: () => number): void {
+    this.#now = now;
   }
 
   /** A record was written. */

@@ -5,12 +5,13 @@
  *
  * E1. An entry is added once; what is changed, settled or withdrawn was added.
  */
-import type { BidiTurnEvent } from '../../contract/turn-event.js';
 import { cut } from './bounds.js';
 import type { Edit } from './frames.js';
 import { asked, type CallFacts, type Move } from './move.js';
 import { textOfBytes, textOfEffect, wordsOfDigest } from './payload-text.js';
 import { endInWords, saidIn } from './session-words.js';
+
+const unknownCall: CallFacts = { name: '', arguments: undefined, otherwise: '', policy: undefined };
 
 /** A result on its way. */
 interface Result {
@@ -22,6 +23,8 @@ export class SessionStory {
   readonly #id: string;
   readonly #max: number;
   readonly #calls = new Map<string, CallFacts>();
+  /** Calls that have an entry. */
+  readonly #shown = new Set<string>();
   readonly #results = new Map<string, Result>();
   /** Entries that nothing has decided yet, of the stretch at hand. */
   #open: string[] = [];
@@ -52,12 +55,12 @@ export class SessionStory {
     const { event, to, from, occurrence } = move;
     const edits: Edit[] = [];
     const candidate = occurrence?.candidate;
-    if (candidate !== undefined && asked(move, 'admitCall')) {
+    if (candidate !== undefined && event === 'tool_call') {
       const { id, name, policy, digest } = candidate;
       const args = candidate.arguments;
       const known = args === undefined ? undefined : textOfBytes(args, this.#max);
-      this.#calls.set(this.#callId(id), { name, arguments: known, policy });
-      edits.push(this.#callEntry(id, digest === '' ? '' : wordsOfDigest(digest)));
+      const otherwise = digest === '' ? '' : wordsOfDigest(digest);
+      this.#calls.set(this.#callId(id), { name, arguments: known, otherwise, policy });
     } else if (event === 'host_act' && occurrence?.act === 'send' && asked(move, 'performAct') && !this.isTapped) {
       edits.push(this.#entry('user', '(what was said is not kept)', false));
     } else if (event === 'turn_complete') edits.push(...this.#settle());
@@ -79,11 +82,12 @@ export class SessionStory {
   ofCall(move: Move): Edit[] {
     const { actor, from, to, event } = move;
     const edits: Edit[] = [];
-    if (event === '' && !this.#calls.has(actor)) {
-      // nobody has kept how it came in
-      this.#calls.set(actor, { name: '', arguments: undefined, policy: undefined });
+    if (event === '') {
+      // a call whose beginning is not in what is shown has no words of its own
+      if (!this.#calls.has(actor)) this.#calls.set(actor, unknownCall);
+      edits.push(this.#callEntry(actor));
     }
-    if (from === to || event === '') return edits;
+    if (from === to || !this.#shown.has(actor)) return edits;
     if (to === 'publishing') {
       const effect = move.did.find(({ effect }) => effect === 'publish');
       const text = effect === undefined ? undefined : textOfEffect(effect, this.#max);
@@ -91,8 +95,8 @@ export class SessionStory {
       this.#results.set(actor, { isKnown });
       const words = `${effect?.detail === 'error' ? 'error: ' : ''}${text ?? '(not kept)'}`;
       edits.push({ edit: 'settle', id: actor }, this.#resultEntry(actor, words));
-    } else if (to === 'completed') edits.push({ edit: 'settle', id: resultOf(actor) });
-    else if (to === 'rejected') edits.push({ edit: 'withdraw', id: resultOf(actor) });
+    } else if (to === 'completed') edits.push({ edit: 'settle', id: resultEntryOf(actor) });
+    else if (to === 'rejected') edits.push({ edit: 'withdraw', id: resultEntryOf(actor) });
     else if ((to.startsWith('abandoned') && !from.startsWith('abandoned')) || to === 'cancelled') {
       edits.push({ edit: 'withdraw', id: actor });
     }
@@ -114,32 +118,38 @@ export class SessionStory {
     return [this.#entry('user', text, false)];
   }
 
-  /** A call has started, of which nothing more may be known. */
-  started(
-    { toolUseId, toolName }: Extract<BidiTurnEvent, { type: 'tool_started' }>,
-    policy: CallFacts['policy'],
-  ): Edit[] {
-    const known = this.#calls.get(this.#callId(toolUseId));
-    if (known !== undefined && known.name !== '') return [];
-    this.#calls.set(this.#callId(toolUseId), { name: toolName, arguments: undefined, policy });
-    return [this.#callEntry(toolUseId, '')];
+  /** What a call was asked is known: as the model wrote it. */
+  argumentsOf(id: string, name: string, args: string): Edit[] {
+    const actor = this.#callId(id);
+    const facts = this.#calls.get(actor);
+    const text = cut(args, this.#max);
+    if (facts === undefined || facts.name === '') {
+      this.#calls.set(actor, { ...unknownCall, ...facts, name, arguments: text });
+    } else if (facts.arguments === undefined) facts.arguments = text;
+    else return [];
+    if (!this.#shown.has(actor)) return [];
+    return [{ edit: 'replace', id: actor, text: this.#callText(actor), provisional: true }];
   }
 
-  /** The input of a call is known, as its code gets it. */
-  input(id: string, input: unknown): Edit[] {
-    const facts = this.#calls.get(this.#callId(id));
-    if (facts === undefined || facts.arguments !== undefined) return [];
-    facts.arguments = jsonOf(input);
-    return [{ edit: 'replace', id: this.#callId(id), text: this.#callText(facts, ''), provisional: true }];
-  }
-
-  /** What a call was answered with is known. */
-  completed({ toolUseId, output, isError }: Extract<BidiTurnEvent, { type: 'tool_completed' }>): Edit[] {
-    const actor = this.#callId(toolUseId);
+  /** What a call is answered with is known: it has entered its commit point. */
+  resultOf(id: string, output: string, isError: boolean): Edit[] {
+    const actor = this.#callId(id);
     const result = this.#results.get(actor);
     if (result === undefined || result.isKnown) return [];
+    this.#results.set(actor, { isKnown: true });
     const text = cut(`${isError ? 'error: ' : ''}${output}`, this.#max);
-    return [{ edit: 'replace', id: resultOf(actor), text, provisional: false }];
+    return [{ edit: 'replace', id: resultEntryOf(actor), text, provisional: true }];
+  }
+
+  /** A call that was there before anybody looked. */
+  knows(id: string, name: string): void {
+    const actor = this.#callId(id);
+    if (!this.#calls.has(actor)) this.#calls.set(actor, { ...unknownCall, name });
+  }
+
+  /** What an inspected machine says of the policy of its tool. */
+  policyOf(actor: string, policy: CallFacts['policy']): void {
+    this.#calls.set(actor, { ...unknownCall, ...this.#calls.get(actor), policy });
   }
 
   /** Everything begins anew: entries that were told of are forgotten. */
@@ -147,26 +157,27 @@ export class SessionStory {
     this.#open = [];
     this.#piece = undefined;
     this.#results.clear();
+    this.#shown.clear();
   }
 
   #callId(id: string): string {
     return `${this.#id}/${id}`;
   }
 
-  #callEntry(id: string, otherwise: string): Edit & { readonly edit: 'add' } {
-    const actor = this.#callId(id);
+  #callEntry(actor: string): Edit {
     this.#piece = undefined;
-    const text = this.#callText(this.#calls.get(actor), otherwise);
-    return { edit: 'add', id: actor, who: 'call', text, provisional: true };
+    this.#shown.add(actor);
+    return { edit: 'add', id: actor, who: 'call', text: this.#callText(actor), provisional: true };
   }
 
-  #callText(facts: CallFacts | undefined, otherwise: string): string {
-    return cut(`${facts?.name ?? ''}(${facts?.arguments ?? otherwise})`, this.#max);
+  #callText(actor: string): string {
+    const { name, arguments: args, otherwise } = this.#calls.get(actor) ?? unknownCall;
+    return cut(`${name === '' ? actor.slice(this.#id.length + 1) : name}(${args ?? otherwise})`, this.#max);
   }
 
   #resultEntry(actor: string, text: string): Edit {
     this.#piece = undefined;
-    return { edit: 'add', id: resultOf(actor), who: 'result', text: cut(text, this.#max), provisional: true };
+    return { edit: 'add', id: resultEntryOf(actor), who: 'result', text: cut(text, this.#max), provisional: true };
   }
 
   #entry(who: 'user' | 'agent' | 'note', text: string, provisional: boolean): Edit & { readonly edit: 'add' } {
@@ -186,15 +197,6 @@ export class SessionStory {
 }
 
 /** The entry of a call's result. */
-function resultOf(actor: string): string {
+function resultEntryOf(actor: string): string {
   return `${actor}=`;
-}
-
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? '';
-  } catch {
-    // what came from outside may be anything
-    return '(not JSON)';
-  }
 }
