@@ -47,7 +47,8 @@ export class Heard {
     // a host that said nothing of a stretch has played it; one that has told of its beginning still plays it, and then the others
     if (first === undefined || !isPlaying(first)) this.#stretches = [];
     this.#stretches.push({ texts: [], receivedMs: 0, playedMs: undefined });
-    if (this.#stretches.length > mostStretches) this.#stretches.shift();
+    // the first is the one of which the host tells
+    if (this.#stretches.length > mostStretches) this.#stretches.splice(1, 1);
   }
 
   /** The stretch is finished; it may still be playing. */

@@ -59,6 +59,8 @@ export class Recorder implements SessionTap {
   #resolve: (end: RecordingEnd) => void = () => {};
   #detach: (() => void) | undefined;
   #end: Omit<RecordingEnd, 'events'> | undefined;
+  /** What went wrong, first, before the end. */
+  #failed: Omit<RecordingEnd, 'events'> | undefined;
   #events = 0;
   #messages = 0;
   #isSettling = false;
@@ -204,13 +206,14 @@ export class Recorder implements SessionTap {
 
   #finish(end: Omit<RecordingEnd, 'events'>, finish: FinishInit): void {
     if (this.#end !== undefined) return;
+    if (end.reason === 'failed') this.#failed ??= end;
     try {
       this.#scribe.end();
       const tokenUsage = this.#usage.of(this.settings.model);
       this.#push({ case: 'finished', value: { ...finish, tokenUsage } });
       this.#over(end);
     } catch (error) {
-      this.#over(end.reason === 'failed' ? end : { reason: 'failed', error });
+      this.#over(this.#failed ?? { reason: 'failed', error });
     }
   }
 
@@ -229,8 +232,8 @@ export class Recorder implements SessionTap {
   #push(type: EventType): void {
     if (this.#end !== undefined) return;
     if (!this.#target.isOpen) {
-      // somebody else has ended the request
-      this.#over({ reason: 'stopped' });
+      // somebody else has ended the request, or it has failed of what was written
+      this.#over(this.#failed ?? { reason: 'stopped' });
       return;
     }
     this.#events++;
