@@ -80,7 +80,7 @@ export class Run {
   /** The state of an actor at that instant; empty where it had not begun. */
   stateAt(actor: Actor, n: number): string {
     const last = actor.lastStep(n);
-    return last === 0 ? (n < actor.first ? '' : actor.before) : (this.step(last)?.to ?? actor.before);
+    return last === 0 ? actor.before : (this.step(last)?.to ?? actor.before);
   }
 
   /** The states that are lit at that instant: the one it is in, and those around it. */
