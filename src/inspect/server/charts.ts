@@ -2,6 +2,7 @@
 import {
   responseStreamMachine,
   sessionMachine,
+  supervisorMachine,
   toolInvocationMachine,
   transactionMachine,
 } from '../../../machines/index.js';
@@ -14,6 +15,7 @@ const machines: readonly (readonly [Chart['machine'], Drawable])[] = [
   ['call', toolInvocationMachine],
   ['response-stream', responseStreamMachine],
   ['transaction', transactionMachine],
+  ['supervisor', supervisorMachine],
 ];
 
 let made: Promise<readonly Chart[]> | undefined;

@@ -24,10 +24,11 @@ import {
   whyOfTransaction,
 } from './conversation-words.js';
 import type { Arrow, Edit, Step } from './frames.js';
-import type { Move } from './move.js';
+import type { CallFacts, Move } from './move.js';
 import { textOfEffect } from './payload-text.js';
 import { SessionStory } from './session-story.js';
 import { arrowsOfSession, whyOfSession } from './session-words.js';
+import { openedBy, whyOfSupervisor } from './supervisor-words.js';
 
 /** What a narrator takes. */
 export interface NarratorOptions {
@@ -59,6 +60,10 @@ export interface InspectedMove extends Move {
   readonly label: string | undefined;
   /** Led to by the last step of this actor. */
   readonly causedBy?: string;
+  /** It stood there before it was watched. */
+  readonly isLate: boolean;
+  /** Of a call's tool. */
+  readonly policy: CallFacts['policy'];
 }
 
 export class Narrator {
@@ -69,6 +74,8 @@ export class Narrator {
   readonly #sessions = new Map<string, SessionStory>();
   readonly #conversations = new Map<string, ConversationStory>();
   readonly #lastOf = new Map<string, number>();
+  /** Children that supervisors have opened, and that have not begun. */
+  readonly #opened = new Map<string, { readonly parent: string; readonly label: string }>();
   #drafts: Draft[] = [];
   #n = 0;
   /** The first record of the group at hand, and its step. */
@@ -116,7 +123,8 @@ export class Narrator {
     const stream = folded?.stream ?? 0;
     const owner = record.actor;
     const actor = kind === 'conversation' && stream > 0 ? `${owner}/stream-${stream}` : owner;
-    const parent = parentOf(actor, kind);
+    const opened = this.#opened.get(actor);
+    const parent = parentOf(actor, kind) ?? opened?.parent;
     this.#introduce(at, actor, kind, parent, event, from, record);
     if (kind === 'session') this.#passed(record);
     const move: Move = {
@@ -132,16 +140,27 @@ export class Narrator {
     const edits =
       kind === 'conversation' || kind === 'transaction' ? this.#conversation(ownerOf(owner, kind)).take(record) : [];
     const led = cause === 0 ? undefined : cause === this.#group.seq ? this.#group.n : undefined;
-    const n = this.#take(move, at, parent, this.#labelOf(record), led, edits);
+    const label = [opened?.label, this.#labelOf(record)]
+      .filter((part) => part !== undefined && part !== '')
+      .join(' · ');
+    const n = this.#take(move, at, parent, label === '' ? undefined : label, led, edits);
+    if (event === '') this.#opened.delete(actor);
     if (cause === 0) this.#group = { seq, n };
     return n;
   }
 
   /** Takes a step that an inspected machine made. */
   inspected(move: InspectedMove): void {
-    const { actor, kind, parent, label, event, from, causedBy } = move;
+    const { actor, kind, parent, label, event, from, causedBy, isLate, policy } = move;
     const at = this.#now();
+    if (kind === 'call' && parent !== undefined && policy !== undefined) this.#session(parent).policyOf(actor, policy);
     this.#introduce(at, actor, kind, parent, event, from, undefined);
+    if (isLate) {
+      const { to } = move;
+      const why = 'it was there before it was watched';
+      this.#emit({ at, actor, kind, event: '', from: '', to, did: [], why }, parent, label, [], []);
+      return;
+    }
     const cause = causedBy === undefined ? undefined : this.#lastOf.get(causedBy);
     this.#take(move, at, parent, label, cause, []);
   }
@@ -196,6 +215,7 @@ export class Narrator {
     this.#n = 0;
     this.#group = { seq: 0, n: 0 };
     this.#lastOf.clear();
+    this.#opened.clear();
     const living = [...this.#known].filter(([, known]) => !isOver(known));
     this.#known.clear();
     for (const [id, known] of living.slice(-maxActors)) {
@@ -265,6 +285,10 @@ export class Narrator {
         arrows = arrowsOfTransaction(move);
         why = whyOfTransaction(move);
         break;
+      case 'supervisor':
+        for (const child of openedBy(did)) this.#opened.set(child.actor, { parent: actor, label: child.label });
+        why = whyOfSupervisor(move);
+        break;
     }
     const step = { at, actor, kind, event, from, to, did: did.map((effect) => this.#did(effect)) };
     const led = cause === undefined ? {} : { cause };
@@ -296,8 +320,8 @@ export class Narrator {
     record: JournalRecord | undefined,
   ): void {
     if (parent !== undefined && !this.#known.has(parent)) {
-      const parentKind = kind === 'call' ? 'session' : 'conversation';
-      this.#unseen(at, parent, parentKind, undefined, kind === 'call' ? 'open.responding' : 'streaming', undefined);
+      const [parentKind, state] = aboveUnseen(kind);
+      this.#unseen(at, parent, parentKind, undefined, state, undefined);
     }
     if (event !== '' && !this.#known.has(actor)) this.#unseen(at, actor, kind, parent, from, record);
   }
@@ -412,6 +436,16 @@ export class Narrator {
     } else draft.edits.push(edit);
   }
 
+  /** The name of an actor's tool comes behind its first step. */
+  #named(actor: string, label: string): void {
+    const known = this.#known.get(actor);
+    if (known === undefined || known.label !== undefined) return;
+    this.#known.set(actor, { ...known, label });
+    const at = this.#drafts.findLastIndex((draft) => draft.actor === actor && draft.from === '');
+    const draft = this.#drafts[at];
+    if (draft !== undefined) this.#drafts[at] = { ...draft, label: cut(label, 200) };
+  }
+
   /** Adds what was reported to the step that it belongs to, or makes one. */
   #attach(actor: string, kind: 'session' | 'conversation', event: string, edits: readonly Edit[]): void {
     if (edits.length === 0) return;
@@ -451,6 +485,12 @@ export class Narrator {
     if (kind === 'session') return data !== undefined && 'session' in data ? data.session.provider : undefined;
     return kind === 'transaction' ? actor.slice(actor.lastIndexOf('/') + 1) : undefined;
   }
+}
+
+/** What is taken for the parent of an actor whose parent was never told of. */
+function aboveUnseen(kind: ActorKind): [kind: ActorKind, state: string] {
+  if (kind === 'call') return ['session', 'open.responding'];
+  return kind === 'transaction' ? ['conversation', 'streaming'] : ['supervisor', 'running'];
 }
 
 /** The actor that another belongs to, by its id. */

@@ -30,7 +30,6 @@ const byEffect: Readonly<Record<string, { readonly to: 'host' | 'far side'; read
   closeDriver: { to: 'far side', text: 'close' },
   resolveStart: { to: 'host', text: 'started' },
   refuseStart: { to: 'host', text: 'start refused' },
-  resolveInterrupts: { to: 'host', text: 'interrupt acknowledged' },
   resolveClosed: { to: 'host', text: 'the end is told' },
 };
 

@@ -6,7 +6,13 @@ import { chartsOfMachines } from '../../../src/inspect/server/charts.js';
 
 test('every machine is drawn, and every state of it lies within its frame', async () => {
   const charts = await chartsOfMachines();
-  expect(charts.map(({ machine }) => machine)).toEqual(['session', 'call', 'response-stream', 'transaction']);
+  expect(charts.map(({ machine }) => machine)).toEqual([
+    'session',
+    'call',
+    'response-stream',
+    'transaction',
+    'supervisor',
+  ]);
   for (const { states, transitions, width, height } of charts) {
     const byId = new Map(states.map((state) => [state.id, state]));
     for (const { x, y, width: w, height: h, parent } of states) {
