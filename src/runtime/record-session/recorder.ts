@@ -154,8 +154,9 @@ export class Recorder implements SessionTap {
   #callChanged({ id, name, from, to, arguments: args = '', result }: TappedCall): void {
     if (from === null) this.#scribe.admitted(id, name, args);
     else if (to === 'publishing') this.#scribe.published(id, result?.output ?? '', result?.isError ?? false);
-    else if (to === 'abandoned' || to === 'cancelled') this.#scribe.cancelled(id);
-    else if (to === 'queued' || to === 'executing') this.#scribe.settle();
+    else if (to === 'abandoned') this.#scribe.abandoned(id);
+    else if (to === 'cancelled') this.#scribe.cancelled(id);
+    else this.#scribe.settle();
   }
 
   #acted(act: PassedAct): void {

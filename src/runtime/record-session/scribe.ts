@@ -128,19 +128,20 @@ export class Scribe {
     this.#send();
   }
 
-  /** A call is decided, and no answer will come (T3). */
-  cancelled(id: string): void {
+  /** A call will not be answered, for the interruption at hand or since it was withdrawn (T3). */
+  abandoned(id: string): void {
     const call = this.#calls.get(id);
-    if (call === undefined) return;
-    this.#calls.delete(id);
-    if (this.#abandoned !== undefined) {
+    if (this.#abandoned === undefined || call === undefined) this.#cancel(id);
+    else {
+      this.#calls.delete(id);
       this.#abandoned.push(call);
-      return;
     }
-    const message = cancelMessage(this.#nextId(), id);
-    if (this.#isOpen) this.#provisional.push({ of: 'cancel', call, message });
-    this.#add(message);
-    this.#send();
+  }
+
+  /** The session ended before a call had its answer (T3). */
+  cancelled(id: string): void {
+    this.settle();
+    this.#cancel(id);
   }
 
   turnComplete(): void {
@@ -206,6 +207,16 @@ export class Scribe {
   }
 
   // ── inside ──
+
+  #cancel(id: string): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    this.#calls.delete(id);
+    const message = cancelMessage(this.#nextId(), id);
+    if (this.#isOpen) this.#provisional.push({ of: 'cancel', call, message });
+    this.#add(message);
+    this.#send();
+  }
 
   #output(): void {
     this.settle();
@@ -292,7 +303,7 @@ export class Scribe {
     this.#heard.committed();
   }
 
-  /** `unanswered`: calls that are decided by it. `isHeardOf`: it is known how much of it the user heard. */
+  /** `unanswered`: calls that get no result for it. */
   #endStretch(unanswered: readonly OpenCall[], isInterrupted: boolean): void {
     const { taskId, onInterrupted } = this.#settings;
     const said = this.#heard.saidLength;
