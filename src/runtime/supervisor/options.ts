@@ -7,6 +7,8 @@ import type { CloseReason, CloseReport } from '../../contract/lifecycle.js';
 import { platformClock } from '../../contract/platform-clock.js';
 import type { BidiProvider } from '../../contract/provider.js';
 import { fresh, type SessionOptions } from '../options.js';
+import { assertObject, assertObserver } from './arguments.js';
+import type { SupervisedSession } from './supervised-session.js';
 
 /** What `createSupervisor` takes. */
 export interface SupervisorOptions {
@@ -88,6 +90,11 @@ export interface SupervisedSessionOptions
    */
   readonly connect: SessionOptions['connect'] | ((incarnation: Incarnation) => SessionOptions['connect']);
   readonly restart?: RestartOptions;
+  /**
+   * Is given the session before it connects: whoever subscribes, taps or inspects here misses nothing of it. What it throws, the
+   * start rejects with, and nothing is connected.
+   */
+  readonly prepare?: (session: SupervisedSession) => void;
   /** Aborting it ends the session for good, as `close()` does, with reason `aborted`. */
   readonly signal?: AbortSignal;
 }
@@ -196,17 +203,6 @@ export function deadlineOf(options: { readonly deadlineMs?: number }): number {
   const { deadlineMs = 5000 } = options;
   assertInteger('deadlineMs', deadlineMs, 0, longest);
   return deadlineMs;
-}
-
-/** @throws {InvalidInputError} */
-export function assertObserver(what: string, observer: unknown): void {
-  if (typeof observer === 'function' || (typeof observer === 'object' && observer !== null)) return;
-  throw new InvalidInputError(what, 'an observer or a function', observer);
-}
-
-/** @throws {InvalidInputError} */
-export function assertObject(what: string, found: unknown): void {
-  if (typeof found !== 'object' || found === null) throw new InvalidInputError(what, 'an object', found);
 }
 
 function assertInteger(what: string, found: unknown, least: number, most: number): void {

@@ -19,6 +19,7 @@
 import type { Observable } from 'rxjs';
 import { RestartWindow, restartsAfter } from '../../../machines/index.js';
 import {
+  InvalidInputError,
   messageOf,
   SessionEndedError,
   SessionRestartingError,
@@ -116,7 +117,11 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     this.#first = first;
     this.id = childIdOf(options.id);
     this.#rules = restartRulesOf(options.restart);
-    if (options.signal?.aborted) throw options.signal.reason;
+    const { prepare, signal } = options;
+    if (prepare !== undefined && typeof prepare !== 'function') {
+      throw new InvalidInputError('prepare', 'a function', prepare);
+    }
+    if (signal?.aborted) throw signal.reason;
     this.#prepared = this.#settings();
     this.delivery = new Delivery(this.#prepared.limits.maxBufferedEvents, this);
     this.session = new SupervisedSession(this);
@@ -135,8 +140,9 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     return this.#wasInGap;
   }
 
-  get incarnations(): number {
-    return this.#incarnations;
+  /** Whether its end is decided. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   act(run: (session: Session) => Promise<void>): Promise<void> {

@@ -8,7 +8,7 @@ import type { BidiTurnEvent } from '../../contract/turn-event.js';
 import type { Delivery } from '../delivery.js';
 import { actPromise } from '../host-acts.js';
 import type { Session } from '../session.js';
-import { assertObserver } from './options.js';
+import { assertObserver } from './arguments.js';
 import type { SupervisedCloseReport } from './report.js';
 
 /** What lives behind a supervised session. */

@@ -20,17 +20,23 @@ import {
   type SupervisorSnapshot,
   supervisorStepper,
 } from '../../../machines/index.js';
-import { InvalidInputError, SupervisorLimitError, SupervisorStoppingError } from '../../contract/errors.js';
+import {
+  ConnectAbortedError,
+  InvalidInputError,
+  SupervisorLimitError,
+  SupervisorStoppingError,
+} from '../../contract/errors.js';
 import type { InspectionObserver } from '../../contract/inspector.js';
 import { ActorSystem, type ActorWatch } from '../actors.js';
 import type { Conversation } from '../conversation/conversation.js';
 import { type ConversationOptions, settingsOf as conversationSettingsOf } from '../conversation/options.js';
 import { fresh } from '../options.js';
+import { assertObject } from './arguments.js';
 import type { Child } from './child.js';
 import { ConversationChild } from './conversation-child.js';
 import { Drain } from './drain.js';
 import { Once } from './once.js';
-import { assertObject, type SupervisedSessionOptions, type SupervisorSettings } from './options.js';
+import type { SupervisedSessionOptions, SupervisorSettings } from './options.js';
 import type { ChildEvent, Owner } from './owner.js';
 import type { ShutdownReport } from './report.js';
 import { SessionChild } from './session-child.js';
@@ -87,6 +93,9 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
     return new Promise((resolve, reject) => {
       assertObject('options', options);
       const child = new SessionChild(this, options, { resolve, reject });
+      options.prepare?.(child.session);
+      // it was closed before it began
+      if (child.isOver) throw new ConnectAbortedError();
       this.#take({ type: 'start_session', child, refuse: reject });
     });
   }
@@ -199,6 +208,8 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
       refuse(new InvalidInputError('id', 'one that no child has that lives', (child as Child).id));
       return;
     }
+    // nothing more is said of a child that has gone
+    if (child !== undefined && !isStart && this.#children.get(child.id) !== child) return;
     const type = isStart && this.#isFull(child as Child) ? 'over_limit' : input.type;
     const before = this.actor.getSnapshot();
     const { snapshot, effects } = supervisorStepper.step(before, type);
@@ -315,7 +326,6 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
   }
 
   #release(child: Child): void {
-    if (this.#children.get(child.id) !== child) return;
     this.#children.delete(child.id);
     this.#counts.ended++;
     if (child.kind === 'conversation') this.#counts.conversations--;

@@ -91,6 +91,8 @@ export function stage(options: Omit<SupervisorOptions, 'clock'> = {}): Stage {
         provider,
       }),
     async pass(ms) {
+      // what is on its way happens first
+      await quiet();
       await clock.advance(ms, quiet);
       await quiet();
     },
