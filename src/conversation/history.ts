@@ -25,8 +25,8 @@ const unanswered = 'the call has no result';
 /**
  * What was said in a conversation, for `connect.history`: entries of the user, of the assistant and of tools, task by task, in
  * order. Each call stands once, with its result, where it was called, however late the result came; one that was cancelled is one
- * that failed. So the list is sound at every instant, whatever the conversation is at. Empty texts, and messages that say
- * neither, are left out.
+ * that failed. So the list is sound at every instant, whatever the conversation is at. Empty texts, and messages of other kinds,
+ * are left out. Where an id was used by an earlier call, as it may be in another session, it is told with `-2`, `-3`, … behind it.
  *
  * A call of a tool of the schema's own (`run_shell_command`, …) has the name of its field, and JSON for arguments and output.
  *
@@ -42,6 +42,7 @@ export function historyOf(
   const messages = messagesIn(conversation, provisional);
   const results = resultsIn(messages);
   const entries: HistoryEntry[] = [];
+  const ids = new Set<string>();
   for (const { message } of messages) {
     switch (message.case) {
       case 'userQuery':
@@ -53,7 +54,9 @@ export function historyOf(
       case 'toolCall': {
         const result = results.get(message.value);
         if (result === undefined && openCalls === 'leave_out') break;
-        entries.push({ role: 'tool', id: message.value.toolCallId, ...wordsOf(message.value), ...outputOf(result) });
+        const id = unusedId(message.value.toolCallId, ids);
+        ids.add(id);
+        entries.push({ role: 'tool', id, ...wordsOf(message.value), ...outputOf(result) });
         break;
       }
     }
@@ -89,6 +92,13 @@ function resultsIn(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolCall
     }
   }
   return results;
+}
+
+/** Ids of calls are unique in one session; a far side that is told of several needs them unique in all. */
+function unusedId(id: string, used: ReadonlySet<string>): string {
+  let unused = id;
+  for (let n = 2; used.has(unused); n++) unused = `${id}-${n}`;
+  return unused;
 }
 
 function wordsOf({ tool }: ToolCall): { name: string; arguments: string } {
