@@ -24,8 +24,8 @@ export function recordInWords({ kind, event, from, to, did, cause }: JournalReco
 }
 
 /** How many of something: `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+export function counted(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? noun : nouns}`;
 }
 
 /** What there is to say where other machines have written. */

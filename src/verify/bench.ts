@@ -17,6 +17,7 @@ import { Conversations } from './conversations.js';
 import { GroupReader, type RecordGroup } from './record-groups.js';
 import type { SessionCase } from './session-case.js';
 import { Sessions } from './sessions.js';
+import { type SupervisorCase, Supervisors } from './supervisors.js';
 import { Findings, type Verdict } from './verdict.js';
 
 /** What is wanted of a bench. */
@@ -27,6 +28,7 @@ export interface BenchOptions {
   /** How many sessions are kept that have ended, and of which something may still come; and how many conversations that wait for another request. */
   readonly maxLingering?: number;
   readonly onSessionGone?: (id: string, session: SessionCase) => void;
+  readonly onSupervisorGone?: (id: string, supervisor: SupervisorCase) => void;
   readonly onConversationGone?: (id: string, conversation: ConversationCase) => void;
 }
 
@@ -34,6 +36,7 @@ export class Bench {
   readonly findings: Findings;
   readonly sessions: Sessions;
   readonly conversations: Conversations;
+  readonly supervisors: Supervisors;
   readonly #reader: GroupReader;
   readonly #machines = new Set<number>();
   #records = 0;
@@ -45,6 +48,8 @@ export class Bench {
     this.sessions = new Sessions(this.findings, replays, maxLingering, options.onSessionGone);
     const wants = { replays, keepsState, maxLingering };
     this.conversations = new Conversations(this.findings, wants, options.onConversationGone);
+    const knows = (session: string) => this.sessions.lives.find(session) !== undefined;
+    this.supervisors = new Supervisors(this.findings, replays, maxLingering, knows, options.onSupervisorGone);
     this.#reader = new GroupReader(({ record, what }) => this.findings.add('structure', record, what));
   }
 
@@ -57,15 +62,17 @@ export class Bench {
   finish(): Verdict {
     const last = this.#reader.finish();
     if (last !== undefined) this.#judge(last);
-    const { sessions, conversations, findings } = this;
+    const { sessions, conversations, supervisors, findings } = this;
     sessions.finish();
     conversations.finish();
+    supervisors.finish();
     return {
       records: this.#records,
       sessions: sessions.begun,
       calls: sessions.calls,
       conversations: conversations.begun,
       transactions: conversations.transactions,
+      supervisors: supervisors.begun,
       findings: findings.list,
       findingsBeyond: findings.beyond,
       unfinished: {
@@ -73,6 +80,7 @@ export class Bench {
         calls: sessions.unfinishedCalls,
         conversations: conversations.unfinished,
         transactions: conversations.unfinishedTransactions,
+        supervisors: supervisors.unfinished,
       },
       unjudged: this.#unjudged + this.#reader.headless,
       machines: [...this.#machines],
@@ -82,9 +90,23 @@ export class Bench {
   #judge(group: RecordGroup): void {
     const first = group.records[0] as JournalRecord;
     if (first.event === '') this.#note(first);
-    if (group.kind === 'supervisor') return;
+    if (group.kind === 'supervisor') {
+      for (const record of group.records) this.#superviseWith(record);
+      return;
+    }
     const isKnown = group.kind === 'session' ? this.sessions.take(group) : this.conversations.take(group);
     if (!isKnown) this.#judgeStray(group, first);
+  }
+
+  #superviseWith(record: JournalRecord): void {
+    // until there is one nobody asks for the beginnings and ends of sessions
+    this.sessions.watch = this.supervisors;
+    if (this.supervisors.take(record)) return;
+    if (this.#reader.hasGap || this.supervisors.lives.hasForgotten) this.#unjudged++;
+    else {
+      const what = `supervisor ${JSON.stringify(record.actor)} never began, and there is a record of it: ${record.event}`;
+      this.findings.add('structure', record, what);
+    }
   }
 
   #note({ data }: JournalRecord): void {

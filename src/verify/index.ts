@@ -25,6 +25,12 @@ export {
 export type { BreachOf, InvariantNumber, Stated } from './invariants/breach.js';
 export { invariants } from './invariants/index.js';
 export { type Replayed, type ReplayOptions, replay } from './replay/replay.js';
-export type { ReplayedCall, ReplayedConversation, ReplayedSession } from './replay/states.js';
+export type {
+  ReplayedCall,
+  ReplayedChild,
+  ReplayedConversation,
+  ReplayedSession,
+  ReplayedSupervisor,
+} from './replay/states.js';
 export type { Finding, FindingOf, Verdict, VerifyOptions } from './verdict.js';
 export { type Verifiable, verify } from './verify.js';

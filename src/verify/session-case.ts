@@ -50,6 +50,13 @@ export class SessionCase {
     return !this.#withheld.isEmpty || this.replay?.isCutOff === true;
   }
 
+  /** Why it has ended, as the machines have it. */
+  get reason(): string | undefined {
+    return this.replay === undefined || this.replay.hasParted
+      ? undefined
+      : this.replay.composition.session.context.reason;
+  }
+
   /** Nothing can come of it any more, and nothing is missing. */
   end(findings: Findings): void {
     this.#withheld.tell(findings);

@@ -1,5 +1,5 @@
 /** The sessions of a journal, each judged as its records come. */
-import type { JournalRecord } from '../contract/journal.js';
+import type { JournalRecord, SessionBegan } from '../contract/journal.js';
 import { callStateIn, isOutcome } from './invariants/call-facts.js';
 import { Lives } from './lives.js';
 import { Pools } from './pools.js';
@@ -7,11 +7,19 @@ import type { RecordGroup } from './record-groups.js';
 import { SessionCase } from './session-case.js';
 import type { Findings } from './verdict.js';
 
+/** Is told when the records of a session begin, and when it closes. */
+export interface SessionWatch {
+  sessionBegan(id: string, began: SessionBegan, record: JournalRecord): void;
+  /** `reason`: as the machines have it, where they were asked. */
+  sessionClosed(id: string, reason: string | undefined): void;
+}
+
 export class Sessions {
   readonly lives: Lives<SessionCase>;
   readonly #findings: Findings;
   readonly #replays: boolean;
   readonly #pools = new Pools();
+  watch: SessionWatch | undefined;
   begun = 0;
   calls = 0;
   unfinished = 0;
@@ -60,15 +68,18 @@ export class Sessions {
     this.begun++;
     const session = new SessionCase(data.session, this.#replays, this.#pools.shareOf(data.session));
     // the process of the one before is gone, and another one gave its id again
+    this.watch?.sessionBegan(group.owner, data.session, first);
     const before = this.lives.begin(group.owner, session);
     if (before !== undefined) this.#countUnfinished(before);
     this.#take(session, group);
   }
 
   #take(session: SessionCase, group: RecordGroup): void {
-    session.take(group, this.#findings);
     const { facts } = session.judge;
     const { owner } = group;
+    const wasClosed = facts.hasClosed;
+    session.take(group, this.#findings);
+    if (!wasClosed && facts.hasClosed) this.watch?.sessionClosed(owner, session.reason);
     this.calls += facts.shown.admissions;
     if (facts.isOver) {
       session.end(this.#findings);

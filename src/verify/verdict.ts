@@ -27,6 +27,7 @@ export interface Verdict {
   readonly calls: number;
   readonly conversations: number;
   readonly transactions: number;
+  readonly supervisors: number;
   /** The first `maxFindings`, in order of the records. Empty: the journal is sound. */
   readonly findings: readonly Finding[];
   /** How many there are beyond these. */
@@ -37,6 +38,7 @@ export interface Verdict {
     readonly calls: number;
     readonly conversations: number;
     readonly transactions: number;
+    readonly supervisors: number;
   };
   /** Records that cannot be judged, since those before them are missing: compaction, or a journal that keeps the last ones only. */
   readonly unjudged: number;

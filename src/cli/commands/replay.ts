@@ -1,6 +1,12 @@
 import { InvalidInputError } from '../../contract/errors.js';
 import { resultOf } from '../../conversation/index.js';
-import { type Replayed, type ReplayedConversation, type ReplayedSession, replay } from '../../verify/index.js';
+import {
+  type Replayed,
+  type ReplayedConversation,
+  type ReplayedSession,
+  type ReplayedSupervisor,
+  replay,
+} from '../../verify/index.js';
 import type { ExitStatus } from '../exit.js';
 import { JournalInput } from '../journal-input.js';
 import { counted, findingInWords, versionsInWords } from '../journal-words.js';
@@ -41,23 +47,33 @@ function placeIn(at: string): number {
   return place;
 }
 
-function asJson({ at, records, sessions, conversations, endedBeyond, machines }: Replayed): readonly string[] {
+function asJson({
+  at,
+  records,
+  sessions,
+  conversations,
+  supervisors,
+  endedBeyond,
+  machines,
+}: Replayed): readonly string[] {
   return [
     ...sessions.map((session) => JSON.stringify({ session })),
     ...conversations.map(({ state, ...conversation }) => {
       const result = state === undefined ? {} : { result: resultOf(state) };
       return JSON.stringify({ conversation: { ...conversation, ...result } });
     }),
+    ...supervisors.map((supervisor) => JSON.stringify({ supervisor })),
     JSON.stringify({ replayed: { at, records, endedBeyond, machines } }),
   ];
 }
 
 function inWords(path: string, replayed: Replayed, until: number | undefined): readonly string[] {
-  const { at, records, sessions, conversations, endedBeyond, machines } = replayed;
+  const { at, records, sessions, conversations, supervisors, endedBeyond, machines } = replayed;
   const lines = [`${path}: at record ${at}, after ${counted(records, 'record')}`];
   if (until !== undefined && at < until) lines.push(`  there is no record ${until}; the last one before it is ${at}`);
   for (const session of sessions) lines.push(...sessionInWords(session));
   for (const conversation of conversations) lines.push(...conversationInWords(conversation));
+  for (const supervisor of supervisors) lines.push(...supervisorInWords(supervisor));
   if (endedBeyond > 0) lines.push(`and ${endedBeyond} that had ended before`);
   const versions = versionsInWords(machines);
   if (versions !== undefined) lines.push(`  ${versions}`);
@@ -70,6 +86,16 @@ function sessionInWords({ id, state, reason, calls, hasParted }: ReplayedSession
   const width = Math.max(0, ...calls.map((call) => call.id.length));
   const lines = calls.map((call) => `  ${call.id.padEnd(width)}  ${call.state.padEnd(17)}  ${call.name}`.trimEnd());
   return [`session ${id}: ${state}${why}${by}`, ...lines];
+}
+
+function supervisorInWords({ id, state, children, hasParted }: ReplayedSupervisor): readonly string[] {
+  const by = hasParted ? ', as the records have it' : '';
+  const lines = children.map(({ kind, id, sessionId, isRestarting }) => {
+    if (sessionId === undefined) return `  ${kind} ${id}`;
+    return isRestarting ? `  ${kind} ${id}  waits to begin again after ${sessionId}` : `  ${kind} ${id}  ${sessionId}`;
+  });
+  const living = children.length === 0 ? 'no children' : counted(children.length, 'child', 'children');
+  return [`supervisor ${id}: ${state}, ${living}${by}`, ...lines];
 }
 
 function conversationInWords(conversation: ReplayedConversation): readonly string[] {

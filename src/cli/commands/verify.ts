@@ -64,12 +64,13 @@ function complaintsOf({ path, damage }: JournalInput, { findings, findingsBeyond
 }
 
 function inWords({ path, tornAt }: JournalInput, verdict: Verdict, isSound: boolean): readonly string[] {
-  const { records, sessions, calls, conversations, transactions } = verdict;
+  const { records, sessions, calls, conversations, transactions, supervisors } = verdict;
   const lives = [
     counted(sessions, 'session'),
     counted(calls, 'call'),
     counted(conversations, 'conversation'),
     counted(transactions, 'transaction'),
+    ...(supervisors > 0 ? [counted(supervisors, 'supervisor')] : []),
   ].join(', ');
   const judged = isSound
     ? ['  sound: no invariant is broken, and the machines take every step again']
@@ -91,6 +92,7 @@ function noticesOf({ unfinished, unjudged, machines }: Verdict, tornAt: number |
     [unfinished.calls, 'call'],
     [unfinished.conversations, 'conversation'],
     [unfinished.transactions, 'transaction'],
+    [unfinished.supervisors, 'supervisor'],
   ] as const;
   const lives = open.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
   if (lives.length > 0) notices.push(`without an end: ${lives.join(', ')} (they go on, or their process is gone)`);

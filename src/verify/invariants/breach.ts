@@ -27,7 +27,14 @@ export type InvariantNumber =
   | 'T8'
   | 'K2'
   // of the pool of places that sessions share
-  | 'K6';
+  | 'K6'
+  // of supervisors: V1 to V4 are those of their machine
+  | 'V1'
+  | 'V2'
+  | 'V3'
+  | 'V4'
+  | 'V6'
+  | 'V7';
 
 /** What can be wrong with a journal: an invariant is broken, or its records do not hang together. */
 export type BreachOf = InvariantNumber | 'structure';

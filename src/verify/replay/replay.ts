@@ -2,7 +2,14 @@ import type { JournalRecord } from '../../contract/journal.js';
 import { Bench } from '../bench.js';
 import type { Finding } from '../verdict.js';
 import { assertCount, recordsOf, type Verifiable } from '../verify.js';
-import { conversationAt, type ReplayedConversation, type ReplayedSession, sessionAt } from './states.js';
+import {
+  conversationAt,
+  type ReplayedConversation,
+  type ReplayedSession,
+  type ReplayedSupervisor,
+  sessionAt,
+  supervisorAt,
+} from './states.js';
 
 /** What `replay` can be told. */
 export interface ReplayOptions {
@@ -10,7 +17,7 @@ export interface ReplayOptions {
   readonly at?: number;
   /** How many findings are given; those beyond are counted. Default 100. */
   readonly maxFindings?: number;
-  /** How many sessions and conversations are given that had ended; of more, the first are counted alone. Default 1,000. */
+  /** How many sessions, conversations and supervisors are given that had ended; of more, the first are counted alone. Default 1,000. */
   readonly maxEnded?: number;
 }
 
@@ -23,6 +30,7 @@ export interface Replayed {
   /** In order of their end, those under way last. */
   readonly sessions: readonly ReplayedSession[];
   readonly conversations: readonly ReplayedConversation[];
+  readonly supervisors: readonly ReplayedSupervisor[];
   /** Lives that had ended, beyond `maxEnded`. */
   readonly endedBeyond: number;
   /** Where records and machines part, and what else is wrong up to there. */
@@ -71,12 +79,14 @@ export async function replay(journal: Verifiable, options: ReplayOptions = {}): 
   for (const [what, value] of Object.entries({ at: until, maxFindings, maxEnded })) assertCount(what, value);
   const sessions = new Ended<ReplayedSession>(maxEnded);
   const conversations = new Ended<ReplayedConversation>(maxEnded);
+  const supervisors = new Ended<ReplayedSupervisor>(maxEnded);
   const bench = new Bench({
     maxFindings,
     replays: true,
     keepsState: true,
     onSessionGone: (id, session) => sessions.add(sessionAt(id, session)),
     onConversationGone: (id, conversation) => conversations.add(conversationAt(id, conversation)),
+    onSupervisorGone: (id, supervisor) => supervisors.add(supervisorAt(id, supervisor)),
   });
   let last = 0;
   const take = (record: JournalRecord): boolean => {
@@ -92,12 +102,13 @@ export async function replay(journal: Verifiable, options: ReplayOptions = {}): 
   const { findings, findingsBeyond, machines, records: count } = bench.finish();
   for (const [id, session] of bench.sessions.lives.all()) sessions.add(sessionAt(id, session));
   for (const [id, one] of bench.conversations.lives.all()) conversations.add(conversationAt(id, one));
-  const ended = { sessions: sessions.lives, conversations: conversations.lives };
+  for (const [id, one] of bench.supervisors.lives.all()) supervisors.add(supervisorAt(id, one));
+  const ended = { sessions: sessions.lives, conversations: conversations.lives, supervisors: supervisors.lives };
   return {
     records: count,
     at: last,
     ...ended,
-    endedBeyond: sessions.beyond + conversations.beyond,
+    endedBeyond: sessions.beyond + conversations.beyond + supervisors.beyond,
     findings,
     findingsBeyond,
     machines,

@@ -4,6 +4,7 @@ import type { ConversationState } from '../../conversation/index.js';
 import type { ConversationCase } from '../conversation-case.js';
 import { callStateName } from '../invariants/call-facts.js';
 import type { SessionCase } from '../session-case.js';
+import type { SupervisorCase } from '../supervisors.js';
 
 /** A call at a record. */
 export interface ReplayedCall {
@@ -35,6 +36,35 @@ export interface ReplayedConversation {
   /** Where the journal has kept the inputs. */
   readonly state?: ConversationState;
   readonly hasParted?: true;
+}
+
+/** A child of a supervisor at a record. */
+export interface ReplayedChild {
+  readonly kind: 'session' | 'conversation';
+  readonly id: string;
+  /** Of a session: the `sessionId` of its incarnation. */
+  readonly sessionId?: string;
+  /** That has ended, and the next one has not begun. */
+  readonly isRestarting?: true;
+}
+
+/** A supervisor at a record. */
+export interface ReplayedSupervisor {
+  readonly id: string;
+  readonly state: string;
+  /** That live, in order of their start. */
+  readonly children: readonly ReplayedChild[];
+  readonly hasParted?: true;
+}
+
+/** A supervisor, where its last record left it. */
+export function supervisorAt(id: string, { judge, replay }: SupervisorCase): ReplayedSupervisor {
+  const children = Array.from(judge.children(), ({ kind, id, session, isWaiting }): ReplayedChild => {
+    if (session === undefined) return { kind, id };
+    return isWaiting ? { kind, id, sessionId: session, isRestarting: true } : { kind, id, sessionId: session };
+  });
+  if (replay === undefined || replay.hasParted) return { id, state: judge.state, children, hasParted: true };
+  return { id, state: replay.state, children };
 }
 
 /** A session, where its last record left it. */

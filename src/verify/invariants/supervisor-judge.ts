@@ -1,0 +1,295 @@
+/**
+ * The judge of one supervisor: takes its records, and hears of the sessions in
+ * the same journal that are its children's, and says which invariants they
+ * break.
+ *
+ * J1. It reads records and keeps facts, as the judge of a session does: what
+ *     the machine would have done it does not ask.
+ * J2. Of a session whose records are not in the journal (it has one of its own,
+ *     or compaction took them) nothing is demanded.
+ */
+import type { JournalRecord, RecordedEffect, SessionBegan } from '../../contract/journal.js';
+import type { BreachOf, InvariantNumber, Stated } from './breach.js';
+
+const sentences: readonly (readonly [number: InvariantNumber, sentence: string, reads: string])[] = [
+  [
+    'V1',
+    'only a supervisor that runs starts anything: a child, or another incarnation of one',
+    'from and did (openIncarnation, openConversation)',
+  ],
+  ['V2', 'a supervisor is stopped when every child that it started has ended', 'to and did (releaseChild)'],
+  [
+    'V3',
+    'every end of a child leads to another incarnation or to its release, and to one of the two only',
+    'event and did (armRestart, releaseChild)',
+  ],
+  ['V4', 'a session that is given up is reported before it is released', 'event and did (reportFailure, releaseChild)'],
+  [
+    'V6',
+    'an incarnation begins after its start is recorded, and has ended for the reason given before another one of its session begins',
+    'did (openIncarnation, announceIncarnation, armRestart, releaseChild); the beginnings and ends of sessions',
+  ],
+  [
+    'V7',
+    'no more children live than the limits allow, and all their calls get their places from one pool of the size that is said',
+    'did of the first record (maxSessions, maxConversations, maxConcurrentTools); pool of sessions',
+  ],
+];
+
+/** The invariants of supervisors that a journal shows. */
+export const supervisorInvariants: readonly Stated[] = sentences.map(([number, sentence, reads]) => ({
+  number,
+  sentence,
+  reads,
+}));
+
+/** A child that lives. */
+export interface SupervisedChild {
+  readonly kind: 'session' | 'conversation';
+  readonly id: string;
+  /** Of a session: its incarnation, the last one where it waits for the next. */
+  readonly session: string | undefined;
+  readonly isWaiting: boolean;
+}
+
+interface Child {
+  readonly kind: 'session' | 'conversation';
+  readonly id: string;
+  session: string | undefined;
+  isWaiting: boolean;
+  /** What the records of the incarnation itself say. */
+  records: 'none' | 'open' | 'closed';
+  reason: string | undefined;
+}
+
+/** What is wrong with a record. */
+export interface SupervisorBreach {
+  readonly of: BreachOf;
+  readonly what: string;
+}
+
+const starts: ReadonlySet<string> = new Set(['openIncarnation', 'openConversation']);
+const ends: ReadonlySet<string> = new Set([
+  'incarnation_ended',
+  'session_ended',
+  'session_failed',
+  'conversation_ended',
+]);
+
+export class SupervisorJudge {
+  readonly #children = new Map<string, Child>();
+  /** By the `sessionId` of their incarnations. */
+  readonly #bySession = new Map<string, Child>();
+  readonly #limits = new Map<string, number>();
+  readonly #knows: (session: string) => boolean;
+  #state = '';
+  #pool: string | undefined;
+  #sessions = 0;
+  #found: SupervisorBreach[] = [];
+
+  /** `knows`: whether a session's records are under way. */
+  constructor(knows: (session: string) => boolean) {
+    this.#knows = knows;
+  }
+
+  /** Where the records say that it stands. */
+  get state(): string {
+    return this.#state;
+  }
+
+  /** Those that live, in order of their start. */
+  *children(): Iterable<SupervisedChild> {
+    for (const { kind, id, session, isWaiting } of this.#children.values()) yield { kind, id, session, isWaiting };
+  }
+
+  /** Takes a record of the supervisor, and gives what it breaks. */
+  take(record: JournalRecord): readonly SupervisorBreach[] {
+    const { event, from, to, did } = record;
+    if (event === '') this.#begin(to, did);
+    if (from !== this.#state) {
+      const was = this.#state || 'nowhere';
+      this.#add('structure', `the supervisor is said to have been ${from || 'nowhere'}, and was ${was}`);
+    }
+    this.#state = to;
+    if (event !== '') for (const effect of did) this.#takeEffect(record, effect);
+    if (ends.has(event)) this.#judgeEnd(record);
+    if (to === 'stopped' && from !== 'stopped') this.#judgeStop();
+    return this.#taken();
+  }
+
+  /** An incarnation's own records begin. */
+  sessionBegan(session: string, { pool, poolPlaces }: SessionBegan): readonly SupervisorBreach[] {
+    const child = this.#bySession.get(session);
+    if (child === undefined) return this.#taken();
+    child.records = 'open';
+    const places = this.#limits.get('maxConcurrentTools');
+    if (pool === undefined || poolPlaces !== places) {
+      const has = pool === undefined ? 'none' : `one of ${poolPlaces} places`;
+      this.#add('V7', `incarnation ${session} shares a pool of ${places} places with the others, and has ${has}`);
+    } else if (this.#pool !== undefined && this.#pool !== pool) {
+      this.#add('V7', `incarnation ${session} has the pool ${pool}, and the others have ${this.#pool}`);
+    }
+    this.#pool ??= pool;
+    return this.#taken();
+  }
+
+  /** An incarnation has closed. `reason`: why, where that is known. */
+  sessionClosed(session: string, reason: string | undefined): void {
+    const child = this.#bySession.get(session);
+    if (child === undefined) return;
+    child.records = 'closed';
+    child.reason = reason;
+  }
+
+  #begin(to: string, did: readonly RecordedEffect[]): void {
+    if (to !== 'running') this.#add('structure', `the supervisor begins ${to}`);
+    for (const { effect, detail } of did) this.#limits.set(effect, Number(detail));
+  }
+
+  #takeEffect({ event, from }: JournalRecord, { effect, detail = '' }: RecordedEffect): void {
+    const [id = '', session, reason] = detail.split(' ');
+    if (starts.has(effect) && from !== 'running') {
+      this.#add('V1', `child ${id} is started by a supervisor that is ${from}`);
+    }
+    switch (effect) {
+      case 'openIncarnation':
+        this.#open(id, session ?? '', event === 'restart_due');
+        break;
+      case 'openConversation':
+        if (this.#isNew(id)) this.#start({ kind: 'conversation', id, session: undefined });
+        this.#judgeLimit('maxConversations', this.#children.size - this.#sessions);
+        break;
+      case 'reportFailure':
+        this.#current(id, session, 'is given up');
+        break;
+      case 'announceIncarnation':
+        this.#current(id, session, 'is announced');
+        break;
+      case 'armRestart': {
+        const child = this.#ended(id, session, reason);
+        if (child === undefined) break;
+        child.isWaiting = true;
+        this.#bySession.delete(session ?? '');
+        break;
+      }
+      case 'releaseChild':
+        this.#release(id, session, reason);
+        break;
+    }
+  }
+
+  #open(id: string, session: string, isRestart: boolean): void {
+    const child = isRestart ? this.#children.get(id) : undefined;
+    if (!isRestart) {
+      if (this.#isNew(id)) this.#enter(this.#start({ kind: 'session', id, session }), session);
+      this.#judgeLimit('maxSessions', this.#sessions);
+    } else if (child?.kind !== 'session') {
+      this.#add('V3', `child ${id} is begun again, and there is none`);
+    } else {
+      if (!child.isWaiting)
+        this.#add('V6', `child ${id} is begun again, and incarnation ${child.session} has not ended`);
+      this.#enter(child, session);
+    }
+  }
+
+  #enter(child: Child, session: string): void {
+    if (this.#knows(session)) this.#add('V6', `incarnation ${session} begins before its start is recorded`);
+    child.session = session;
+    child.isWaiting = false;
+    child.records = 'none';
+    child.reason = undefined;
+    this.#bySession.set(session, child);
+  }
+
+  #isNew(id: string): boolean {
+    if (!this.#children.has(id)) return true;
+    this.#add('structure', `child ${id} is started, and it lives`);
+    return false;
+  }
+
+  #start({ kind, id, session }: Pick<Child, 'kind' | 'id' | 'session'>): Child {
+    const child: Child = { kind, id, session, isWaiting: false, records: 'none', reason: undefined };
+    this.#children.set(id, child);
+    if (kind === 'session') this.#sessions++;
+    return child;
+  }
+
+  /** The child, where this is its incarnation and runs. */
+  #current(id: string, session: string | undefined, how: string): Child | undefined {
+    const child = this.#children.get(id);
+    if (child === undefined) {
+      this.#add('V3', `child ${id} ${how}, and there is none`);
+      return undefined;
+    }
+    if (child.isWaiting || child.session !== session) {
+      this.#add('V6', `incarnation ${session} of child ${id} ${how}, and ${standing(child)}`);
+      return undefined;
+    }
+    return child;
+  }
+
+  #ended(id: string, session: string | undefined, reason: string | undefined): Child | undefined {
+    const child = this.#current(id, session, 'has ended');
+    if (child === undefined) return undefined;
+    if (child.records === 'open') {
+      this.#add('V6', `incarnation ${session} has ended, and its own records have no end`);
+    } else if (child.reason !== undefined && child.reason !== reason) {
+      this.#add('V6', `incarnation ${session} has ended with ${reason}, and by its own records with ${child.reason}`);
+    }
+    return child;
+  }
+
+  #release(id: string, session: string | undefined, reason: string | undefined): void {
+    const child = this.#children.get(id);
+    if (child === undefined) {
+      this.#add('V3', `child ${id} is released, and there is none`);
+      return;
+    }
+    // a session as a whole may end for another reason than its last incarnation: one that waits, or is closed on the way
+    if (child.kind === 'session' && !child.isWaiting) this.#ended(id, session, child.reason ?? reason);
+    else if (child.session !== session && child.kind === 'session') {
+      this.#add('V6', `child ${id} is released after incarnation ${session}, and ${standing(child)}`);
+    }
+    this.#children.delete(id);
+    if (child.kind === 'session') this.#sessions--;
+    if (child.session !== undefined) this.#bySession.delete(child.session);
+  }
+
+  #judgeLimit(limit: string, count: number): void {
+    const most = this.#limits.get(limit);
+    if (most !== undefined && count > most) this.#add('V7', `${count} live, and ${limit} is ${most}`);
+  }
+
+  #judgeEnd({ event, did }: JournalRecord): void {
+    const after = did.map(({ effect }) => effect);
+    const times = after.filter((effect) => effect === 'armRestart' || effect === 'releaseChild').length;
+    if (times !== 1) this.#add('V3', `${event} leads to ${times} restarts and releases`);
+    if (event !== 'session_failed') return;
+    const [reported, released] = [after.indexOf('reportFailure'), after.indexOf('releaseChild')];
+    if (reported === -1 || reported > released) this.#add('V4', 'a session is given up, and released without a report');
+  }
+
+  #judgeStop(): void {
+    if (this.#children.size === 0) return;
+    const left = [...this.#children.keys()].slice(0, 5).join(', ');
+    this.#add('V2', `the supervisor is stopped, and ${this.#children.size} of its children have no end: ${left}`);
+  }
+
+  #add(of: BreachOf, what: string): void {
+    this.#found.push({ of, what });
+  }
+
+  #taken(): readonly SupervisorBreach[] {
+    if (this.#found.length === 0) return nothing;
+    const found = this.#found;
+    this.#found = [];
+    return found;
+  }
+}
+
+const nothing: readonly SupervisorBreach[] = Object.freeze([]);
+
+function standing({ kind, session, isWaiting }: Child): string {
+  if (kind === 'conversation') return 'it is a conversation';
+  return isWaiting ? `none runs since ${session} has ended` : `its incarnation is ${session}`;
+}
