@@ -309,6 +309,11 @@ export const rows = [
         contestant: 'commitpoint',
         options: { inspected: 'one', heard: 'inspected' },
       },
+      'the inspected one, by createInspector': {
+        work: 'inspected',
+        contestant: 'commitpoint',
+        options: { inspected: 'one', heard: 'inspected', by: 'stock' },
+      },
     },
     goals: [
       { what: 'rate of the others ÷ nobody inspected', value: 'one inspected', of: 'nobody inspected', atLeast: 0.95 },
@@ -322,6 +327,11 @@ export const rows = [
         what: 'rate of the inspected one ÷ nobody inspected',
         value: 'the inspected one, by the bridge',
         of: 'nobody inspected',
+      },
+      {
+        what: 'the inspected one: bridge × createInspector',
+        value: 'the inspected one, by the bridge',
+        of: 'the inspected one, by createInspector',
       },
     ],
   },

@@ -78,11 +78,11 @@ function readFields(value: Record<string, unknown>, allowance: Allowance, within
       fields['…'] = 'more';
       break;
     }
-    // defined, since a key may be `__proto__`
-    const found = { value: undefined as unknown, enumerable: true, writable: true, configurable: true };
     const name = textOf(key, allowance);
-    found.value = read(value[key], allowance, within);
-    Object.defineProperty(fields, name, found);
+    const found = read(value[key], allowance, within);
+    if (name === '__proto__') {
+      Object.defineProperty(fields, name, { value: found, enumerable: true, writable: true, configurable: true });
+    } else fields[name] = found;
   }
   return fields;
 }

@@ -99,12 +99,16 @@ export class MessageWriter {
   readonly #redact: Redact | undefined;
   readonly #maxChars: number;
   readonly #now: () => number;
+  readonly #lastEvent = new LastText();
+  readonly #lastSnapshot = new LastText();
   /** Of a machine's configuration: its JSON as a JSON text. */
   readonly #definitions = new WeakMap<object, string>();
 
+  /** `maxChars`: how long the contents of a message may be. */
   constructor(redact: Redact | undefined, maxChars: number, now: () => number) {
     this.#redact = redact;
-    this.#maxChars = maxChars;
+    // an event and a snapshot, each with its share
+    this.#maxChars = maxChars / 2;
     this.#now = now;
   }
 
@@ -124,7 +128,8 @@ export class MessageWriter {
 
   /** What a page is told instead of messages that were dropped: an event that no machine took. */
   dropped(count: number, rootId: string): string {
-    return this.#text('@xstate.event', rootId, rootId, { event: { type: 'commitpoint.dropped', messages: count } });
+    const event = `{"type":"commitpoint.dropped","messages":${count}}`;
+    return `${this.#head('@xstate.event', rootId, rootId)},"event":${event}}`;
   }
 
   #actor({ actorRef, rootId }: Extract<InspectionEvent, { type: '@xstate.actor' }>): Written {
@@ -133,56 +138,58 @@ export class MessageWriter {
     const hasConfig = typeof config === 'object' && config !== null;
     const own = hasConfig ? (config as { id?: unknown }).id : undefined;
     const name = id === sessionId && typeof own === 'string' ? own : id;
-    const found = fieldsAtBeginning(actorRef);
-    const allowance = { left: this.#maxChars };
-    const snapshot = this.#standing(found, allowance);
-    this.#addContents(snapshot, found, id, allowance);
-    const text = this.#text('@xstate.actor', rootId, sessionId, { name, parentId: _parent?.sessionId, snapshot });
+    const parent = _parent === undefined ? '' : `,"parentId":${JSON.stringify(_parent.sessionId)}`;
     const definition = hasConfig ? this.#definitionOf(config, name) : quotedId(name);
-    return { text: `${text.slice(0, -1)},"definition":${definition}}`, isActor: true, rootId };
+    const snapshot = this.#snapshotText(snapshotAtBeginning(actorRef), id);
+    const head = this.#head('@xstate.actor', rootId, sessionId);
+    const text = `${head},"name":${JSON.stringify(name)}${parent},"snapshot":${snapshot},"definition":${definition}}`;
+    return { text, isActor: true, rootId };
   }
 
   #event({ actorRef, sourceRef, event, rootId }: Extract<InspectionEvent, { type: '@xstate.event' }>): Written {
     const { sessionId, id } = actorRef as AnyActorRef;
-    const data = this.#eventData(event, id, { left: this.#maxChars });
-    const text = this.#text('@xstate.event', rootId, sessionId, { event: data, sourceId: sourceRef?.sessionId });
-    return { text, isActor: false, rootId };
+    const source = sourceRef === undefined ? '' : `,"sourceId":${JSON.stringify(sourceRef.sessionId)}`;
+    const head = this.#head('@xstate.event', rootId, sessionId);
+    return { text: `${head}${source},"event":${this.#eventText(event, id)}}`, isActor: false, rootId };
   }
 
   #snapshot({ actorRef, event, snapshot, rootId }: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): Written {
     const { sessionId, id } = actorRef as AnyActorRef;
-    const allowance = { left: this.#maxChars };
-    const found = fieldsOf(snapshot);
-    const data = this.#standing(found, allowance);
-    const taken = this.#eventData(event, id, allowance);
-    this.#addContents(data, found, id, allowance);
-    const text = this.#text('@xstate.snapshot', rootId, sessionId, { event: taken, snapshot: data });
+    const head = this.#head('@xstate.snapshot', rootId, sessionId);
+    const text = `${head},"event":${this.#eventText(event, id)},"snapshot":${this.#snapshotText(snapshot, id)}}`;
     return { text, isActor: false, rootId };
   }
 
-  #text(type: InspectionMessage['type'], rootId: string, sessionId: string, own: object): string {
-    const createdAt = `${this.#now()}`;
-    return JSON.stringify({ type, _version: version, createdAt, id: null, rootId, sessionId, ...own });
+  /** The beginning of a message, without the brace that ends it. */
+  #head(type: InspectionMessage['type'], rootId: string, sessionId: string): string {
+    const ids = `"rootId":${JSON.stringify(rootId)},"sessionId":${JSON.stringify(sessionId)}`;
+    return `{"type":"${type}","_version":"${version}","createdAt":"${this.#now()}","id":null,${ids}`;
   }
 
-  #eventData(event: { readonly type: string }, actorId: string, allowance: Allowance): object {
-    const type = bounded(event.type, allowance);
-    const shown = this.#shown(event, { part: 'event', actorId }, allowance);
-    if (typeof shown !== 'object' || shown === null || Array.isArray(shown)) return { type };
-    return typeof (shown as { type?: unknown }).type === 'string' ? shown : { ...shown, type };
+  #eventText(event: { readonly type: string }, actorId: string): string {
+    return this.#lastEvent.of(event, actorId, () => {
+      const allowance = { left: this.#maxChars };
+      const type = bounded(event.type, allowance);
+      const shown = this.#shown(event, { part: 'event', actorId }, allowance);
+      if (typeof shown !== 'object' || shown === null || Array.isArray(shown)) return JSON.stringify({ type });
+      const hasType = typeof (shown as { type?: unknown }).type === 'string';
+      return JSON.stringify(hasType ? shown : { ...shown, type });
+    });
   }
 
-  #standing(snapshot: Fields, allowance: Allowance): Fields {
-    const data: Fields = {};
-    for (const key of Object.keys(snapshot)) if (standing.has(key)) data[key] = bounded(snapshot[key], allowance);
-    return data;
-  }
-
-  #addContents(data: Fields, snapshot: Fields, actorId: string, allowance: Allowance): void {
-    for (const part of Object.keys(snapshot)) {
-      if (standing.has(part) || part.startsWith('_') || snapshot[part] === undefined) continue;
-      data[part] = this.#shown(snapshot[part], { part, actorId }, allowance);
-    }
+  #snapshotText(snapshot: object, actorId: string): string {
+    return this.#lastSnapshot.of(snapshot, actorId, () => {
+      const allowance = { left: this.#maxChars };
+      const found = fieldsOf(snapshot);
+      const data: Fields = {};
+      const parts = Object.keys(found);
+      for (const key of parts) if (standing.has(key)) data[key] = bounded(found[key], allowance);
+      for (const part of parts) {
+        if (standing.has(part) || part.startsWith('_') || found[part] === undefined) continue;
+        data[part] = this.#shown(found[part], { part, actorId }, allowance);
+      }
+      return JSON.stringify(data);
+    });
   }
 
   #shown(value: unknown, of: RedactedPart, allowance: Allowance): unknown {
@@ -212,14 +219,35 @@ function fieldsOf(snapshot: unknown): Fields {
 }
 
 /** XState tells of an actor of its own before it can be looked at: it gives nothing, or throws. Ours can be. */
-function fieldsAtBeginning(actorRef: { getSnapshot(): unknown }): Fields {
+function snapshotAtBeginning(actorRef: { getSnapshot(): unknown }): object {
   let snapshot: unknown;
   try {
     snapshot = actorRef.getSnapshot();
   } catch {
     // as where it gives nothing
   }
-  return snapshot === undefined ? { status: 'active' } : fieldsOf(snapshot);
+  return (snapshot ?? unborn) as object;
+}
+
+const unborn = { status: 'active' };
+
+/**
+ * What was written last, of whom. An event is told of twice, when it is given and when it was taken; and a snapshot that many
+ * events leave as it is, is told of after each. Neither is ever changed, by XState's rules.
+ */
+class LastText {
+  #of: object | undefined;
+  #actorId = '';
+  #text = '';
+
+  of(value: object, actorId: string, write: () => string): string {
+    if (value !== this.#of || actorId !== this.#actorId) {
+      this.#text = write();
+      this.#of = value;
+      this.#actorId = actorId;
+    }
+    return this.#text;
+  }
 }
 
 const quotedId = (name: string) => JSON.stringify(JSON.stringify({ id: name }));

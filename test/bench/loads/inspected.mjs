@@ -10,12 +10,13 @@ const measureMs = 700;
 
 /**
  * Text events of a thousand sessions, as in the work `text`. Who is inspected is said by `inspected`; what is counted by `heard`:
- * the events of the sessions that are not the inspected one, which says nothing meanwhile, or those of that one alone.
+ * the events of the sessions that are not the inspected one, which says nothing meanwhile, or those of that one alone. `by`: who
+ * looks on; both make the text that goes over the wire.
  * @param {import('../contestants.mjs').Start} start
- * @param {{ inspected: 'nobody' | 'one' | 'all, and no more', heard?: 'others' | 'inspected' }} options
+ * @param {{ inspected: 'nobody' | 'one' | 'all, and no more', heard?: 'others' | 'inspected', by?: 'bridge' | 'stock' }} options
  * @returns {Promise<import('../meter.mjs').Sample>}
  */
-export async function inspected(start, { inspected: who, heard: of = 'others' }) {
+export async function inspected(start, { inspected: who, heard: of = 'others', by = 'bridge' }) {
   const provider = pushedProvider();
   let heard = 0;
   /** @param {import('../contestants.mjs').Session} session */
@@ -28,7 +29,18 @@ export async function inspected(start, { inspected: who, heard: of = 'others' })
     opened.push({ session: /** @type {Session} */ (session), reading: read(session) });
   }
   const bridge = createInspectionBridge({ send: () => {} });
-  if (who === 'one') bridge.watch(/** @type {{ session: Session }} */ (opened[0]).session);
+  const { session: first } = /** @type {{ session: Session }} */ (opened[0]);
+  let stock = 0;
+  if (who === 'one' && by === 'bridge') bridge.watch(first);
+  if (who === 'one' && by === 'stock') {
+    const { createInspector } = await import('@statelyai/inspect');
+    const adapter = {
+      start() {},
+      stop() {},
+      send: (/** @type {object} */ event) => (stock += JSON.stringify(event).length),
+    };
+    first.inspect(createInspector(adapter).inspect);
+  }
   if (who === 'all, and no more') for (const detach of opened.map(({ session }) => bridge.watch(session))) detach();
 
   let said = 0;
@@ -63,7 +75,7 @@ export async function inspected(start, { inspected: who, heard: of = 'others' })
   await nextTurn();
   if (heard !== said) throw new Error(`${said} events were said, ${heard} were heard`);
   const { sent, queued, dropped } = bridge.counts;
-  if (who === 'one' && sent + queued + dropped === 0) throw new Error('the bridge saw nothing');
+  if (who === 'one' && sent + queued + dropped + stock === 0) throw new Error('nobody looked on');
   bridge.close();
   for (const { session, reading } of opened) {
     await session.close();

@@ -199,6 +199,11 @@ describe('a message', () => {
     });
   });
 
+  it('keeps a key that objects have a meaning of their own for', () => {
+    const context = JSON.parse('{ "__proto__": { "found": 1 } }');
+    expect(told({ context }).text).toContain('"context":{"__proto__":{"found":1}}');
+  });
+
   it('of something that throws when it is read says so in its place, and keeps the state', () => {
     const hostile = {
       get secret(): never {
