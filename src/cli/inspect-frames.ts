@@ -1,12 +1,11 @@
 /** A run as frames: what the page is told, and what `inspect --json` prints. */
 import { chartsOfMachines } from '../inspect/server/charts.js';
 import type { Frame } from '../inspect/view/frames.js';
-import { Presentation } from '../inspect/view/presentation.js';
-import type { InspectSource } from './inspect-source.js';
+import { Presentation, type PresentedRun } from '../inspect/view/presentation.js';
 
 /** Tells a run from its beginning to its end, frame by frame. Rejects as the run does; what was told before stands. */
 export async function tellFrames(
-  { title, source, run }: InspectSource,
+  { title, source, run }: PresentedRun,
   onFrame: (frame: Frame) => void,
   maxSteps?: number,
 ): Promise<void> {
@@ -23,7 +22,7 @@ export async function tellFrames(
 }
 
 /** All frames of a run. */
-export async function framesOf(source: InspectSource, maxSteps?: number): Promise<readonly Frame[]> {
+export async function framesOf(source: PresentedRun, maxSteps?: number): Promise<readonly Frame[]> {
   const frames: Frame[] = [];
   await tellFrames(source, (frame) => frames.push(frame), maxSteps);
   return frames;

@@ -1,7 +1,7 @@
 /** What `commitpoint inspect` can be given: a scenario, a counterexample, a file of response events, a journal. */
 import { isCommitpointError, ScenarioError } from '../contract/errors.js';
 import { tapped } from '../contract/session-tap.js';
-import type { Presentation } from '../inspect/view/presentation.js';
+import type { PresentedRun } from '../inspect/view/presentation.js';
 import { MemoryJournal } from '../journal/index.js';
 import { createConversation } from '../runtime/index.js';
 import { parseScenario } from '../scenario/parse.js';
@@ -13,16 +13,8 @@ import { foldLines } from './fold-lines.js';
 import { JournalInput } from './journal-input.js';
 import { readText } from './read-file.js';
 
-/** A run that can be presented. */
-export interface InspectSource {
-  readonly title: string;
-  readonly source: 'journal' | 'scenario' | 'counterexample';
-  /** Tells all of it. Gives how it ended. */
-  run(presentation: Presentation): Promise<string>;
-}
-
 /** Finds out what a file is. @throws {UnreadableFileError} {@link ScenarioError} */
-export async function inspectSourceOf(file: string): Promise<InspectSource> {
+export async function inspectSourceOf(file: string): Promise<PresentedRun> {
   const text = await readText(file);
   if (text.startsWith('CPJOURN')) return journalSource(file);
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/, 100);
@@ -55,7 +47,7 @@ function kindOf(title: string): 'scenario' | 'counterexample' {
 // ── a scenario ──
 
 /** A scenario, run in virtual time. */
-export function scenarioSource(file: string, scenario: Scenario): InspectSource {
+export function scenarioSource(file: string, scenario: Scenario): PresentedRun {
   const { title } = scenario;
   return {
     title: title === '' ? file : title,
@@ -104,7 +96,7 @@ export function scenarioSource(file: string, scenario: Scenario): InspectSource 
 // ── response events ──
 
 /** A file of response events, folded as the comment says that an explorer writes at its head, else as by default. */
-function responseSource(file: string, text: string): InspectSource {
+function responseSource(file: string, text: string): PresentedRun {
   const comments = text.split(/\r?\n/).filter((line) => line.startsWith('// '));
   const title = comments[0]?.slice(3) ?? file;
   const words = comments.find((line) => line.startsWith('// commitpoint fold '))?.split(' ') ?? [];
@@ -154,7 +146,7 @@ function responseSource(file: string, text: string): InspectSource {
 
 // ── a journal ──
 
-function journalSource(file: string, text?: string): InspectSource {
+function journalSource(file: string, text?: string): PresentedRun {
   return {
     title: file,
     source: 'journal',

@@ -97,10 +97,15 @@ function commandLine(done: (status: ExitStatus) => void): Command {
 
   program
     .command('inspect')
-    .description('a local page on a run: a scenario, a counterexample of explore, response events, or a journal')
-    .argument('<file>', 'a scenario, response events, or a journal (JSON lines, or as a journal writes it)')
+    .description(
+      'a local page on a run: a scenario, a counterexample of explore, response events, a journal, or a process',
+    )
+    .argument('[file]', 'a scenario, response events, or a journal (JSON lines, or as a journal writes it)')
+    .option('--connect <url>', 'instead: what createInspectorServer of another process gave as its url')
+    .option('--port <n>', 'where the page is, on 127.0.0.1', '0')
+    .option('--no-open', 'open no browser')
     .option('--json', 'print what the page is told as JSON lines, and end')
-    .action(async (file: string, options: InspectOptions) => done(await inspect(file, options)));
+    .action(async (file: string | undefined, options: InspectOptions) => done(await inspect(file, options)));
 
   program
     .command('diagram')

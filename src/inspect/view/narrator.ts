@@ -190,6 +190,7 @@ export class Narrator {
           this.#attach(id, 'session', 'input_text', story().user(event.text));
         else if (event.type === 'call') {
           const { id: call, name, from, arguments: args, result } = event;
+          if (from === null) this.#named(`${id}/${call}`, name);
           if (from === null && args !== undefined)
             this.#attach(id, 'session', 'call', story().argumentsOf(call, name, args));
           if (result !== undefined) {

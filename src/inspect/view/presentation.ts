@@ -17,6 +17,14 @@ import { type InspectedMove, Narrator } from './narrator.js';
 export const defaultMaxSteps = 20_000;
 const stepsPerFrame = 200;
 
+/** A run that can be presented from its beginning to its end. */
+export interface PresentedRun {
+  readonly title: string;
+  readonly source: Extract<Frame, { type: 'opening' }>['source'];
+  /** Tells all of it. Gives how it ended. */
+  run(presentation: Presentation): Promise<string>;
+}
+
 /** What is presented, and how much of it. */
 export interface PresentationOptions {
   readonly title: string;
@@ -123,9 +131,13 @@ export class Presentation {
 
   /** A live run that has become too long begins anew. */
   #makeRoom(): void {
-    const { lastStep } = this.narrator;
-    if (!this.#options.isLive || lastStep < this.#maxSteps) return;
+    if (this.#options.isLive && this.narrator.lastStep >= this.#maxSteps) this.startOver();
+  }
+
+  /** Everything that was told is to be forgotten; whoever lives is told of anew. */
+  startOver(): void {
     this.flush();
+    const { lastStep } = this.narrator;
     this.#shownBefore += lastStep;
     this.narrator.restart(Math.max(1, Math.min(1000, Math.floor(this.#maxSteps / 2))));
     this.#judge.restart();

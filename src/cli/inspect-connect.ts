@@ -1,0 +1,46 @@
+/** The frames of another process's inspector server, as they come. */
+import { InvalidInputError, messageOf, UnreadableFileError } from '../contract/errors.js';
+
+/** Looks whether an address is one of an inspector on this machine. @throws {InvalidInputError} */
+export function inspectorUrl(text: string): URL {
+  const expected = 'an address that createInspectorServer gave: http://127.0.0.1:PORT/?token=…';
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new InvalidInputError('--connect', expected, text);
+  }
+  const isHere = url.protocol === 'http:' && (url.hostname === '127.0.0.1' || url.hostname === 'localhost');
+  if (!isHere || !url.searchParams.has('token')) throw new InvalidInputError('--connect', expected, text);
+  return url;
+}
+
+/**
+ * The frames that a server tells, as JSON, until it ends or `signal` is aborted.
+ *
+ * @throws {UnreadableFileError} where nobody answers, or not as an inspector does
+ */
+export async function* framesFrom(url: URL, signal: AbortSignal): AsyncGenerator<string> {
+  const events = new URL(`events${url.search}`, url);
+  try {
+    const response = await fetch(events, { signal });
+    if (!response.ok || response.body === null) throw new UnreadableFileError(url.origin, await response.text());
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.body) {
+      text += decoder.decode(piece as Uint8Array, { stream: true });
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const data = text
+          .slice(0, end)
+          .split('\n')
+          .find((line) => line.startsWith('data: '));
+        text = text.slice(end + 2);
+        if (data !== undefined) yield data.slice(6);
+      }
+    }
+  } catch (thrown) {
+    if (signal.aborted) return;
+    if (thrown instanceof UnreadableFileError) throw thrown;
+    throw new UnreadableFileError(url.origin, messageOf(thrown));
+  }
+}
