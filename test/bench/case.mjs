@@ -28,6 +28,14 @@ const works = {
     return (_, options) => driverFrames(/** @type {Parameters<typeof driverFrames>[0]} */ (options));
   },
   inspected: async () => /** @type {Work} */ ((await import('./loads/inspected.mjs')).inspected),
+  'supervised-starts': async () => {
+    const { supervisedStarts } = await import('./loads/supervisor.mjs');
+    return (_, options) => supervisedStarts(/** @type {Parameters<typeof supervisedStarts>[0]} */ (options));
+  },
+  'supervisor-shutdown': async () => {
+    const { supervisorShutdown } = await import('./loads/supervisor.mjs');
+    return (_, options) => supervisorShutdown(/** @type {Parameters<typeof supervisorShutdown>[0]} */ (options));
+  },
   'idle-heap': async () => (await import('./loads/idle-heap.mjs')).idleHeap,
   // a fold is nobody's session: who does it is said by the options
   'fold-appends': async () => {

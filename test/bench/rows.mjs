@@ -171,6 +171,19 @@ export const rows = [
     ],
   },
   {
+    name: 'P7',
+    what: 'supervisor: a session started and stopped beside none and beside 10 k that live; shutdown of 10 k idle ones',
+    cases: {
+      'beside none': own('supervised-starts', { live: 0 }),
+      'beside 10 k': own('supervised-starts', { live: 10_000 }),
+      'shutdown of 10 k': own('supervisor-shutdown', { live: 10_000 }),
+    },
+    goals: [
+      { what: 'rate beside 10 k ÷ beside none (time ≤ 1.5×)', value: 'beside 10 k', of: 'beside none', atLeast: 0.67 },
+      { what: 'shutdown of 10 k, ms of CPU time', value: 'shutdown of 10 k', atMost: 1_000 },
+    ],
+  },
+  {
     name: 'P8',
     what: 'fold: appends of 20 bytes to one message, after 1,000 messages, in a transaction',
     cases: {

@@ -1,4 +1,4 @@
-import { createInspectionBridge } from '../../../dist/src/inspect/index.js';
+import { createInspectionBridge } from 'commitpoint/inspect';
 import { pushedProvider } from '../driver.mjs';
 import { Meter, nextTurn } from '../meter.mjs';
 
