@@ -1,4 +1,5 @@
 /** The conversation as it stands at the instant. */
+import { afterDrawing } from './after-drawing.js';
 import { el, group, linkTo, need, setAttribute, setClass, setText } from './dom.js';
 import type { Entry, Said } from './model/talk.js';
 import type { View, Viewer } from './viewer.js';
@@ -13,6 +14,8 @@ interface Item {
   readonly root: HTMLLIElement;
   readonly mark: HTMLElement;
   readonly text: HTMLElement;
+  /** What is written in it: comparing with this asks nothing of the document. */
+  said: Said | undefined;
 }
 
 export class ConversationView implements View {
@@ -43,7 +46,10 @@ export class ConversationView implements View {
       },
       { passive: true },
     );
-    new ResizeObserver(() => this.#toEnd()).observe(this.#place);
+    new ResizeObserver(() => {
+      this.#toEnd();
+      changed();
+    }).observe(this.#place);
   }
 
   draw(): void {
@@ -91,11 +97,18 @@ export class ConversationView implements View {
   }
 
   #toEnd(): void {
-    if (this.#isAtEnd) this.#place.scrollTop = this.#place.scrollHeight;
+    if (!this.#isAtEnd) return;
+    afterDrawing(() => {
+      this.#place.scrollTop = this.#place.scrollHeight;
+    });
   }
 }
 
-function write({ root, mark, text }: Item, { entry, text: full, standing, isWithdrawnNow }: Said): void {
+function write(item: Item, said: Said): void {
+  const { root, mark, text, said: before } = item;
+  const { entry, text: full, standing, isWithdrawnNow } = said;
+  if (before?.text === full && before.standing === standing && before.isWithdrawnNow === isWithdrawnNow) return;
+  item.said = said;
   setClass(root, `entry ${entry.who} ${standing}${isWithdrawnNow ? ' now' : ''}`);
   setText(
     mark,
@@ -120,5 +133,5 @@ function makeItem(entry: Entry): Item {
   const head = el('div', 'by', el('span', 'speaker', names[entry.who] ?? 'note'), mark);
   head.append(linkTo(String(entry.since), entry.since, undefined, 'link since'));
   const root = el('li', 'entry', head, text);
-  return { root, mark, text };
+  return { root, mark, text, said: undefined };
 }

@@ -1,5 +1,6 @@
 /** The chosen actor at the instant: its state, why, what it did; and the step at the instant, with what led to it. */
 import type { Step } from '../view/frames.js';
+import { afterDrawing } from './after-drawing.js';
 import { el, group, linkTo, need, setAttribute, setClass, setText } from './dom.js';
 import { timeOf } from './event-list.js';
 import type { Actor } from './model/actor.js';
@@ -25,7 +26,7 @@ export class DetailsView implements View {
   readonly #glyph = el('span', 'glyph');
   readonly #label = el('span', 'label');
   readonly #id = el('span', 'quiet mono id');
-  readonly #state = el('span', 'state');
+  #state = el('span', 'state');
   readonly #why = el('div', 'why');
   readonly #step = el('div', 'step');
   readonly #head = el('div', 'whose', this.#glyph, el('div', 'names', this.#label, this.#id), this.#state);
@@ -72,8 +73,12 @@ export class DetailsView implements View {
     setText(this.#label, actor.label);
     setText(this.#id, actor.id === actor.label ? actor.kind : `${actor.kind} ${actor.id}`);
     setAttribute(this.#id, 'title', actor.id);
-    setText(this.#state, wordsOf(state));
-    setClass(this.#state, `state badge ${manner.tone}`);
+    if (this.#state.textContent !== wordsOf(state) || !this.#state.classList.contains(manner.tone)) {
+      // As a new node: one that is kept, and grows at its left, would count as moved.
+      const badge = el('span', `state badge ${manner.tone}`, wordsOf(state));
+      this.#state.replaceWith(badge);
+      this.#state = badge;
+    }
     const count = countUpTo(actor.own, n);
     setText(this.#note, `step ${n} of ${run.last}`);
     this.#tellWhy(actor, state, n);
@@ -107,7 +112,7 @@ export class DetailsView implements View {
     if (meaning !== '' && reason?.isDecisive !== true) inside.push(el('p', 'meaning', meaning));
     if (losses > 0) inside.push(...this.#losses(actor, n));
     this.#why.replaceChildren(...inside);
-    this.#why.scrollTop = 0;
+    toTop(this.#why);
   }
 
   /** The calls of this actor that were given up, each with its reason. */
@@ -153,7 +158,7 @@ export class DetailsView implements View {
       fact('did', did);
     }
     this.#step.replaceChildren(head, facts);
-    this.#step.scrollTop = 0;
+    toTop(this.#step);
   }
 
   /** The chain of causes, from what came from outside down to this step. */
@@ -200,6 +205,12 @@ export class DetailsView implements View {
 /** What people call it, and its id where that is another word. */
 export function nameOf({ label, short }: Actor): string {
   return label === short ? label : `${label} ${short}`;
+}
+
+function toTop(element: Element): void {
+  afterDrawing(() => {
+    element.scrollTop = 0;
+  });
 }
 
 function isWithin(actor: Actor, outer: Actor): boolean {

@@ -32,9 +32,9 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Writes a text where it is another one. */
-export function setText(node: Node, text: string): void {
-  if (node.textContent !== text) node.textContent = text;
+/** Writes a text where it is another one: as a new node, since one that is kept and is now shorter would count as moved. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.replaceChildren(text);
 }
 
 /** Writes an attribute where it is another one; takes it away where there is none to be. */

@@ -20,8 +20,7 @@ interface Row {
   readonly n: HTMLElement;
   readonly at: HTMLElement;
   readonly glyph: HTMLElement;
-  readonly event: HTMLElement;
-  readonly to: HTMLElement;
+  readonly what: HTMLElement;
   readonly actor: HTMLElement;
 }
 
@@ -120,7 +119,7 @@ export class EventList implements View {
     this.#viewer.choose(step.actor);
   }
 
-  #show({ root, n, at, glyph, event, to, actor }: Row, index: number): void {
+  #show({ root, n, at, glyph, what, actor }: Row, index: number): void {
     const { run, matches } = this.#viewer;
     const number = matches.steps[index] as number;
     const step = run.step(number);
@@ -139,8 +138,10 @@ export class EventList implements View {
       setText(at, `${timeOf(step.at)} ms`);
       setText(glyph, mark?.glyph ?? '');
       setClass(glyph, `glyph ${mark?.tone ?? 'plain'}`);
-      setText(event, eventOf(step));
-      setText(to, step.from === step.to ? '' : `→ ${step.to}`);
+      what.replaceChildren(
+        el('span', 'name', eventOf(step)),
+        el('span', 'to', step.from === step.to ? '' : ` → ${step.to}`),
+      );
       setText(actor, run.nameOf(step.actor));
       setAttribute(root, 'title', titleOf(step));
     }
@@ -179,11 +180,15 @@ function noteOf({ run, matches, filter }: Viewer): string {
 }
 
 function makeRow(): Row {
-  const [n, at, glyph, event, to, actor] = ['n', 'at', 'glyph', 'name', 'to', 'who'].map((name) =>
-    el('span', name),
-  ) as [HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement];
+  const [n, at, glyph, what, actor] = ['n', 'at', 'glyph', 'what', 'who'].map((name) => el('span', name)) as [
+    HTMLElement,
+    HTMLElement,
+    HTMLElement,
+    HTMLElement,
+    HTMLElement,
+  ];
   glyph.setAttribute('aria-hidden', 'true');
-  const root = el('div', 'row event', n, at, glyph, el('span', 'what', event, ' ', to), actor);
+  const root = el('div', 'row event', n, at, glyph, what, actor);
   root.setAttribute('role', 'option');
-  return { root, n, at, glyph, event, to, actor };
+  return { root, n, at, glyph, what, actor };
 }

@@ -6,8 +6,11 @@ import type { Frame } from '../view/frames.js';
 import { Run } from './model/run.js';
 import type { Viewer } from './viewer.js';
 
-/** Milliseconds of a frame that may go into taking things in. */
+/** Milliseconds of a frame that may go into taking things in; more where much waits, which nobody can read on the way anyway. */
 const share = 8;
+const largerShare = 30;
+/** Frames of the server that are much. */
+const much = 50;
 
 export class Feed {
   readonly #viewer: Viewer;
@@ -39,8 +42,13 @@ export class Feed {
     source.onerror = () => this.#become(source.readyState === EventSource.CLOSED ? 'refused' : 'lost');
   }
 
+  /** Whether more waits than one drawing can keep up with. */
+  get isBehind(): boolean {
+    return this.#waiting.length - this.#next > much;
+  }
+
   /** Takes in what has come, for some milliseconds; `true` where something is left. */
-  take(forMs = share): boolean {
+  take(forMs = this.isBehind ? largerShare : share): boolean {
     const end = performance.now() + forMs;
     while (this.#next < this.#waiting.length && performance.now() < end) {
       const text = this.#waiting[this.#next++] as string;

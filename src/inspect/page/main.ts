@@ -1,4 +1,5 @@
 /** The inspector's page: takes in what the server says, and draws once per frame what somebody looks at. */
+import { finishDrawing } from './after-drawing.js';
 import { ConversationView } from './conversation.js';
 import { DetailsView } from './details.js';
 import { EventList } from './event-list.js';
@@ -20,6 +21,7 @@ const framesToSettle = 20;
 let isAsked = false;
 let settling = 0;
 let told = '';
+let passedOver = 0;
 
 const viewer = new Viewer(ask);
 const feed = new Feed(viewer, ask);
@@ -51,7 +53,12 @@ function draw(): void {
   let isMore = feed.take();
   isMore = !viewer.matches.advance(viewer.run, stepsPerFrame) || isMore;
   isMore = !sequence.advance(stepsPerFrame) || isMore;
-  for (const view of views) view.draw();
+  // A long run that comes at once is taken in first, and drawn now and then.
+  if (!feed.isBehind || ++passedOver > 6) {
+    passedOver = 0;
+    for (const view of views) view.draw();
+  } else header.draw();
+  finishDrawing();
   if (viewer.hash !== told) {
     told = viewer.hash;
     settling = framesToSettle;

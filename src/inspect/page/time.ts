@@ -15,6 +15,7 @@ export class TimeView implements View {
   readonly #losses = svg('path', { class: 'loss' });
   readonly #broken = svg('path', { class: 'broken' });
   #strip = '';
+  #stripLast = 0;
 
   constructor(viewer: Viewer) {
     this.#viewer = viewer;
@@ -61,15 +62,18 @@ export class TimeView implements View {
         ? 'The page shows the last step, and goes along. F stops it here.'
         : 'The page stays at this instant. F goes to the last step, and along with what comes.',
     );
-    this.#drawStrip(first, run.last);
+    this.#drawStrip(first, run.last, isLive);
   }
 
   /** Where calls were abandoned, and where an invariant broke. */
-  #drawStrip(first: number, last: number): void {
+  #drawStrip(first: number, last: number, isGoingOn: boolean): void {
     const { run } = this.#viewer;
-    const state = `${first} ${last} ${run.losses.length} ${run.findings.length} ${run.generation}`;
-    if (state === this.#strip) return;
+    const state = `${isGoingOn} ${first} ${last} ${run.losses.length} ${run.findings.length} ${run.generation}`;
+    // While a run goes on its strip changes by less than can be seen.
+    if (state === this.#strip || (last > first && last - this.#stripLast < (last - first) / places && isGoingOn))
+      return;
     this.#strip = state;
+    this.#stripLast = last;
     const span = Math.max(1, last - first);
     const place = (n: number) => Math.round(((n - first) / span) * places) * (1000 / places);
     const at = (numbers: readonly number[]) => [...new Set(numbers.map(place))];

@@ -5,6 +5,7 @@
  * V2. A row's element shows one index at a time, and the same one for as long as
  *     it is in view.
  */
+import { afterDrawing } from './after-drawing.js';
 import { el } from './dom.js';
 
 export interface RowElement {
@@ -82,7 +83,7 @@ export class VirtualList<R extends RowElement> {
     const isShorter = count < this.#count;
     this.#count = count;
     this.#space.style.height = `${count * this.#options.rowHeight}px`;
-    if (isShorter) this.#top = this.viewport.scrollTop;
+    if (isShorter) this.#top = Math.max(0, Math.min(this.#top, count * this.#options.rowHeight - this.#height));
   }
 
   /**
@@ -110,8 +111,10 @@ export class VirtualList<R extends RowElement> {
     wanted = Math.max(0, wanted);
     this.#placed = wanted;
     if (wanted === this.#top) return;
-    this.viewport.scrollTop = wanted;
     this.#top = wanted;
+    afterDrawing(() => {
+      this.viewport.scrollTop = wanted;
+    });
   }
 
   /** Draws the rows in view. */
