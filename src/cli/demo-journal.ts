@@ -3,9 +3,9 @@ import type { JournalRecord } from '../contract/journal.js';
 import { type FileJournal, fileJournal, readJournalFile } from '../journals/file/index.js';
 import { type Replayed, replay, type Verdict, verify } from '../verify/index.js';
 
-/** Begins the journal with what a session has recorded. */
+/** Begins the journal with what a session has recorded. It keeps what was asked and answered, for whoever looks. */
 export async function beginJournal(path: string, records: readonly JournalRecord[]): Promise<FileJournal> {
-  const journal = await fileJournal(path);
+  const journal = await fileJournal(path, { payloads: 'keep' });
   for (const record of records) journal.append(record);
   return journal;
 }

@@ -41,6 +41,6 @@ export {
   type ReceivedResult,
 } from './conformance/index.js';
 export { expectLegal, type LegalOptions } from './expect-legal.js';
-export { type Simulation, simulate, type Unmet } from './simulate.js';
+export { type SimulateOptions, type Simulation, simulate, type Unmet } from './simulate.js';
 export { ImpossibleStep, Simulator } from './simulator.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -1,5 +1,5 @@
 import { ScenarioError } from '../contract/errors.js';
-import type { JournalRecord } from '../contract/journal.js';
+import type { JournalRecord, PayloadPolicy } from '../contract/journal.js';
 import { compareTrace } from '../scenario/compare.js';
 import type { Scenario, Step, TimelineEntry, TraceLine } from '../scenario/scenario.js';
 import { Simulator } from './simulator.js';
@@ -20,10 +20,16 @@ export interface Simulation {
   readonly entries: readonly TimelineEntry[];
   /** Every `expect` that was not met. */
   readonly unmet: readonly Unmet[];
-  /** What the session and its calls have recorded, payloads hashed. */
+  /** What the session and its calls have recorded; payloads are hashed unless something else was asked for. */
   readonly journal: readonly JournalRecord[];
   /** Invariants that the trace breaks; none on a sound run. */
   readonly violations: readonly string[];
+}
+
+/** What `simulate` can be told. */
+export interface SimulateOptions {
+  /** What the journal keeps of texts, arguments and outputs. Default `hash`. */
+  readonly payloads?: PayloadPolicy;
 }
 
 /**
@@ -33,8 +39,12 @@ export interface Simulation {
  * @throws {ScenarioError} at a step that is impossible where the run stands;
  *   `file` names the scenario in its message.
  */
-export async function simulate(scenario: Scenario, file = scenario.title): Promise<Simulation> {
-  const simulator = new Simulator(scenario.header);
+export async function simulate(
+  scenario: Scenario,
+  file = scenario.title,
+  { payloads = 'hash' }: SimulateOptions = {},
+): Promise<Simulation> {
+  const simulator = new Simulator(scenario.header, payloads);
   const unmet: Unmet[] = [];
   let compared = 0;
   const compare = (line: number, expected: Extract<Step, { expect: unknown }>['expect']) => {

@@ -21,7 +21,7 @@ export interface DemoOptions {
  */
 export async function demo({ json = false }: DemoOptions): Promise<ExitStatus> {
   const scenario = parseScenario(demoScenario.trim(), 'demo');
-  const simulation = await simulate(scenario, 'demo');
+  const simulation = await simulate(scenario, 'demo', { payloads: 'keep' });
   for (const violation of simulation.violations) complain(`invariant broken: ${violation}`);
   let isSound = simulation.violations.length === 0;
   if (json) for (const line of simulation.trace) print(printTraceLine(line));
@@ -76,5 +76,9 @@ ${wordsOf(checked).join('\n')}
 
 Look for yourself:
   npx commitpoint verify ${path}
-  npx commitpoint replay ${path} --at ${checked.atTheCommitPoint.at}`);
+  npx commitpoint replay ${path} --at ${checked.atTheCommitPoint.at}
+
+And on a local page, at any instant of it: who lived, in which state, and why each call
+came to what it came to:
+  npx commitpoint inspect ${path}`);
 }
