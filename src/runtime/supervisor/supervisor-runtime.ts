@@ -75,7 +75,10 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
     this.feed = new StatsFeed(
       () => this.stats,
       clock,
-      (thrown) => this.threw(thrown),
+      // to tell of it would be another value, to throw at again
+      () => {
+        this.#counts.strays++;
+      },
     );
     this.pool.onChange = () => this.feed.changed();
     this.system = new ActorSystem(this);
@@ -217,8 +220,11 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
     if (snapshot === before && effects.length === 0 && !isStart) return;
     const outer = this.#isStepping;
     this.#isStepping = true;
-    this.actor.step(type, snapshot);
-    this.#recorder?.step(type, stateOf(before), stateOf(snapshot), effects, input);
+    // one that has stopped takes no step any more
+    if (before.status === 'active') {
+      this.actor.step(type, snapshot);
+      this.#recorder?.step(type, stateOf(before), stateOf(snapshot), effects, input);
+    }
     this.#performAll(effects, input, type);
     this.#isStepping = outer;
     this.feed.changed();
