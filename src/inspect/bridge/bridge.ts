@@ -167,15 +167,15 @@ class Bridge implements InspectionBridge {
     this.#leave();
     const outlet = make({
       opened: () => this.#arm(0),
-      gone: () => {
-        // of a socket that another one has followed nothing is told
-        if (this.#outlet === outlet) this.#leave();
-      },
+      gone: () => this.#leave(),
       failed: () => {
         this.#failed++;
       },
     });
-    if (outlet.state === 'gone') return;
+    if (outlet.state === 'gone') {
+      outlet.leave();
+      return;
+    }
     this.#outlet = outlet;
     this.#isHeard = true;
     this.#attachAll();

@@ -250,6 +250,21 @@ describe('what is watched', () => {
     expect(isInspected(session)).toBe(false);
   });
 
+  it('does not hear of the end of a socket that was closing when it was connected', async () => {
+    const { session } = await stage();
+    const bridge = createInspectionBridge({ clock: new VirtualClock() });
+    bridge.watch(session);
+    const [closing, socket] = [new HandSocket(), new HandSocket()];
+    closing.readyState = 2;
+    bridge.connect(closing);
+    expect(isInspected(session)).toBe(false);
+    bridge.connect(socket);
+    closing.turns('close', 3);
+    bridge.flush();
+    expect(namesOf(socket.messages)).toEqual([session.sessionId]);
+    expect(isInspected(session)).toBe(true);
+  });
+
   it('waits for a socket that connects, with what happened meanwhile', async () => {
     const clock = new VirtualClock();
     const socket = new HandSocket();
