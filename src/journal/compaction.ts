@@ -60,6 +60,8 @@ export class CompactionRule {
   /** The sessions that stay, as far as is known. */
   readonly #lives = new Map<string, Life>();
   #latest: Life | undefined;
+  /** It has ended, as far as its group has come. */
+  #ended: Life | undefined;
   /** The last `seq` that was looked at. */
   #lookedTo = 0;
 
@@ -71,6 +73,7 @@ export class CompactionRule {
   look(record: JournalRecord): void {
     this.#lookedTo = record.seq;
     const id = sessionOf(record);
+    this.#letGo(record.cause === 0 ? undefined : id);
     if (id === undefined) {
       this.#latest = undefined;
       return;
@@ -81,7 +84,15 @@ export class CompactionRule {
     else if (record.event === 'recovered') life.isFound = true;
     else if (record.to === 'closed') life.isClosed = true;
     // of one that a recovery has found, notices about its calls are still to come
-    if (!life.isFound && this.#hasEnded(life)) this.#lives.delete(id);
+    if (!life.isFound && this.#hasEnded(life)) this.#ended = life;
+  }
+
+  /** A life that had ended goes, unless this is of the session whose step has ended it: its calls come behind it. */
+  #letGo(goesOn: string | undefined): void {
+    const ended = this.#ended;
+    if (ended === undefined || ended.id === goesOn) return;
+    if (this.#hasEnded(ended)) this.#lives.delete(ended.id);
+    this.#ended = undefined;
   }
 
   /** Between the passes. */

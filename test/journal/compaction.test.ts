@@ -43,6 +43,23 @@ describe('a session', () => {
     expect(kept(records)).toEqual(records.slice(4));
   });
 
+  test('that the far side has closed goes with its calls, which end behind it in the same step (O1)', () => {
+    const waits = { ...steps.cancelled, from: 'awaiting_approval', did: [] };
+    const far = { ...steps.closed, event: 'closed', from: 'open.waiting' };
+    const all = [steps.began, steps.connected, steps.toolCall, steps.admitted, far].map((step, index) =>
+      recordOf(index + 1, 'session-1', step),
+    );
+    const calls = ['a', 'b'].map((call, index) => ({
+      ...recordOf(6 + index, 'session-1', waits),
+      actor: `session-1/${call}`,
+      cause: 5,
+    }));
+    const behind = recordOf(8, 'session-2', steps.began);
+    expect(kept([...all, ...calls, behind])).toEqual([behind]);
+    // where they are the last records they stay, and all of the session with them (O4)
+    expect(kept([...all, ...calls])).toEqual([...all, ...calls]);
+  });
+
   test('of which an earlier compaction has left nothing: what came after its end goes, all else stays (O5)', () => {
     const records = [
       recordOf(11, 'gone', steps.refused),
