@@ -90,6 +90,7 @@ function beginningOf(first: Snapshot): Transition {
 /** Is told by a cast how lives are advanced, and gives the moves of each step. */
 export class MoveLog<Call extends CallEntry> {
   #advances: Advance<Call>[] = [];
+  readonly #owners: number[] = [];
 
   /** The session's life begins: its move, with what its entry asks for. */
   begin(first: SessionSnapshot, asked: readonly Asked<Call>[]): Move<Call> {
@@ -116,18 +117,42 @@ export class MoveLog<Call extends CallEntry> {
     return this.#advances.length === 1 ? this.#advances.pop() : undefined;
   }
 
+  /** The lives that the step advanced, in order; they are the caller's from here on. */
+  takeAll(): readonly Advance<Call>[] {
+    const advances = this.#advances;
+    this.#advances = [];
+    return advances;
+  }
+
+  /**
+   * Whose each effect of a step is: its place among the lives that the step advanced, of which there is one at least;
+   * {@link nobodys} for `callChanged`. Valid until it is asked again.
+   */
+  whose(advances: readonly Advance<Call>[], asked: readonly Asked<Call>[]): readonly number[] {
+    const owners = this.#owners;
+    let count = 0;
+    for (let index = 0; index < asked.length; index++) {
+      while (count < advances.length && (advances[count] as Advance<Call>).at <= index) count++;
+      const { type, call } = asked[index] as Asked<Call>;
+      if (type === 'callChanged') {
+        owners[index] = nobodys;
+        continue;
+      }
+      const own = lastOf(call, advances, count);
+      owners[index] = own >= 0 ? own : Math.max(0, lastOf(undefined, advances, count));
+    }
+    return owners;
+  }
+
   /** The moves of the step that was taken. */
   take(occurrence: Occurrence<Call>, session: SessionSnapshot, asked: readonly Asked<Call>[]): readonly Move<Call>[] {
     if (this.#advances.length === 0) return standing(occurrence, session, asked);
-    const moves = this.#advances.map((advance) => moveOf<Call>(advance, []));
-    this.#advances = [];
-    let next = 0;
+    const advances = this.takeAll();
+    const owners = this.whose(advances, asked);
+    const moves = advances.map((advance) => moveOf<Call>(advance, []));
     for (let index = 0; index < asked.length; index++) {
-      while (next < moves.length && (moves[next] as Move<Call>).at <= index) next++;
-      const effect = asked[index] as Asked<Call>;
-      if (effect.type === 'callChanged') continue;
-      const { did } = lastOf(effect.call, moves, next) ?? lastOf(undefined, moves, next) ?? (moves[0] as Move<Call>);
-      (did as Asked<Call>[]).push(effect);
+      const move = moves[owners[index] as number];
+      if (move !== undefined) (move.did as Asked<Call>[]).push(asked[index] as Asked<Call>);
     }
     if (!moves.some(isIdle)) return moves;
     const told = moves.filter((move, index) => index === 0 || !isIdle(move));
@@ -135,14 +160,17 @@ export class MoveLog<Call extends CallEntry> {
   }
 }
 
-/** The last of the first `count` moves that is this call's, or the session's; mostly the very last. */
+/** No place among the lives of a step. */
+export const nobodys = -1;
+
+/** The place of the last of the first `count` that is this call's, or the session's; mostly the very last. */
 function lastOf<Call extends CallEntry>(
   call: Call | undefined,
-  moves: readonly Move<Call>[],
+  advances: readonly Advance<Call>[],
   count: number,
-): Move<Call> | undefined {
-  for (let at = count - 1; at >= 0; at--) if (moves[at]?.call === call) return moves[at];
-  return undefined;
+): number {
+  for (let at = count - 1; at >= 0; at--) if (advances[at]?.call === call) return at;
+  return nobodys;
 }
 
 function moveOf<Call extends CallEntry>(

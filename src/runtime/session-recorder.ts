@@ -13,10 +13,11 @@
  * J4. Payloads go in as the journal's policy has it, audio never.
  */
 import {
-  type AbortCause,
+  type Advance,
   type Asked,
   MoveLog,
   machinesVersion,
+  nobodys,
   type Occurrence,
   type SessionSnapshot,
   type Transition,
@@ -26,18 +27,18 @@ import type {
   Journal,
   JournalEntry,
   Passed,
+  PayloadPolicy,
   RecordData,
   RecordedCandidate,
   RecordedEffect,
   RecordedOccurrence,
 } from '../contract/journal.js';
-import type { BidiEvent } from '../contract/provider.js';
-import { payloadUnder } from '../journal/payload.js';
 import { placeBehind } from '../journal/place.js';
 import type { Call } from './call.js';
 import { endless } from './delivery.js';
 import type { SessionSettings } from './options.js';
 import type { PlacePool } from './place-pool.js';
+import { didBy, didStanding } from './recorded-effects.js';
 import type { Payload } from './session-life.js';
 
 type Writable<Of> = { -readonly [Key in keyof Of]: Of[Key] };
@@ -49,6 +50,7 @@ export class SessionRecorder {
   /** Is told by the session how lives are advanced. */
   readonly log = new MoveLog<Call>();
   readonly #settings: SessionSettings;
+  readonly #payloads: PayloadPolicy;
   readonly #failed: (error: unknown) => void;
   readonly #pool: PlacePool | undefined;
   /** Of the step at hand: what the pool lent, where that was too little. */
@@ -63,6 +65,7 @@ export class SessionRecorder {
   /** `failed` is told, once, that the journal takes no more. */
   constructor(journal: Journal, settings: SessionSettings, failed: (error: unknown) => void, pool?: PlacePool) {
     this.journal = journal;
+    this.#payloads = journal.payloads ?? 'hash';
     this.#settings = settings;
     this.#failed = failed;
     this.#pool = pool;
@@ -83,7 +86,8 @@ export class SessionRecorder {
     };
     const session = this.#pool ? { ...rules, pool: this.#pool.id, poolPlaces: this.#pool.places } : rules;
     const { transition } = this.log.begin(first, asked);
-    this.#begin(undefined, transition, this.#recorded(asked, {}, 0), { session });
+    const did = didStanding({ asked, payload: {}, unreadAudio: 0, payloads: this.#payloads });
+    this.#append(this.#now(), undefined, transition, did, 0, { session }, this.#passed());
   }
 
   /** A piece of text or audio was taken from the far side, and goes on as it is. */
@@ -115,33 +119,49 @@ export class SessionRecorder {
     const { type } = occurrence;
     const lent = this.#lent;
     if (lent !== undefined) this.#lent = undefined;
-    const only = this.log.takeOnly();
+    const { log } = this;
+    const doing = { asked, payload, unreadAudio, payloads: this.#payloads };
+    const only = log.takeOnly();
     if (only !== undefined) {
       const { call, transition } = only;
       if (transition.event === type && (type === 'text' || type === 'audio')) {
         this.took(type);
         return;
       }
-      const did = this.#didOf(transition, asked, payload, unreadAudio);
+      const did = didBy(transition, 0, undefined, doing);
       if (transition.stays && did.length === 0) return;
-      this.#begin(
-        call,
-        transition,
-        did,
-        this.#dataOf(occurrence, transition.event, call, room, unreadAudio, lent, payload),
-      );
+      const data = this.#dataOf(occurrence, transition.event, call, room, unreadAudio, lent, payload);
+      this.#append(this.#now(), call, transition, did, 0, data, this.#passed());
       return;
     }
-    const moves = this.log.take(occurrence, session, asked);
-    let cause = 0;
-    for (const { call, transition, did: asked } of moves) {
-      const did = this.#didOf(transition, asked, payload, unreadAudio);
-      if (cause > 0) this.#append(call, transition, did, cause);
-      else {
+    const advances = log.takeAll();
+    if (advances.length === 0) {
+      for (const { call, transition } of log.take(occurrence, session, asked)) {
         const data = this.#dataOf(occurrence, transition.event, call, room, unreadAudio, lent, payload);
-        cause = this.#begin(call, transition, did, data);
+        this.#append(this.#now(), call, transition, didStanding(doing), 0, data, this.#passed());
+      }
+      return;
+    }
+    const owners = log.whose(advances, asked);
+    const first = advances[0] as Advance<Call>;
+    const data = this.#dataOf(occurrence, first.transition.event, first.call, room, unreadAudio, lent, payload);
+    const at = this.#now();
+    let cause = 0;
+    for (let index = 0; index < advances.length; index++) {
+      const { call, transition } = advances[index] as Advance<Call>;
+      const did = didBy(transition, index, owners, doing);
+      if (index === 0) {
+        if (transition.stays && did.length === 0 && areIdle(advances, asked, owners)) return;
+        cause = this.#append(at, call, transition, did, 0, data, this.#passed());
+      } else if (!transition.stays || did.length > 0) {
+        this.#append(at, call, transition, did, cause, undefined, undefined);
       }
     }
+  }
+
+  /** A group is of one moment. */
+  #now(): number {
+    return this.#settings.clock.now();
   }
 
   /** What has to be known to take the step again; `undefined` where the event of the record says it all. */
@@ -190,7 +210,7 @@ export class SessionRecorder {
     const effect = this.#settings.tools.get(name)?.effect ?? 'irreversible';
     const { policy, writeStart, writePublish } = rules;
     const candidate = { id, name, digest, policy, writeStart, writePublish, effect };
-    switch (this.journal.payloads) {
+    switch (this.#payloads) {
       case 'keep':
         return { ...candidate, arguments: utf8.encode(args) };
       case 'omit':
@@ -200,34 +220,27 @@ export class SessionRecorder {
     }
   }
 
-  /** Appends the first record of a group, and gives its place. */
-  #begin(
-    call: Call | undefined,
-    transition: Transition,
-    did: readonly RecordedEffect[],
-    data: RecordData | undefined,
-  ): number {
-    const passed = this.#passed();
-    return this.#append(call, transition, did, 0, data, passed);
-  }
-
   /** Gives its place; 0 where the journal takes no more. */
   #append(
+    at: number,
     call: Call | undefined,
     { event, from, to }: Transition,
     did: readonly RecordedEffect[],
     cause: number,
-    data?: RecordData,
-    passed?: Passed,
+    data: RecordData | undefined,
+    passed: Passed | undefined,
   ): number {
     if (this.#isFailed) return 0;
-    const at = this.#settings.clock.now();
     const isCall = call !== undefined;
     const actor = isCall ? this.#actorOf(call) : this.#settings.sessionId;
     const kind: ActorKind = isCall ? 'call' : 'session';
-    let entry: JournalEntry = { at, actor, kind, event, from, to, cause, did };
-    if (data !== undefined) entry = { at, actor, kind, event, from, to, cause, did, data };
-    if (passed !== undefined) entry = { ...entry, passed };
+    let entry: JournalEntry;
+    // named one by one: older engines spread slowly
+    if (data === undefined) {
+      if (passed === undefined) entry = { at, actor, kind, event, from, to, cause, did };
+      else entry = { at, actor, kind, event, from, to, cause, did, passed };
+    } else if (passed === undefined) entry = { at, actor, kind, event, from, to, cause, did, data };
+    else entry = { at, actor, kind, event, from, to, cause, did, data, passed };
     try {
       this.#lastSeq = placeBehind(this.#lastSeq, this.journal.append(entry), this.#settings.sessionId);
       return this.#lastSeq;
@@ -239,7 +252,8 @@ export class SessionRecorder {
   }
 
   #actorOf(call: Call): string {
-    call.recordedAs ??= `${this.#settings.sessionId}/${call.id}`;
+    // joined it is one text; by a template it would be two, and whoever reads its characters would look for each of them
+    call.recordedAs ??= [this.#settings.sessionId, call.id].join('/');
     return call.recordedAs;
   }
 
@@ -255,120 +269,15 @@ export class SessionRecorder {
     this.#audioDelivered = 0;
     return passed;
   }
-
-  /** What a life did. Lives that take a transition do the same, mostly: one list for all. */
-  #didOf(
-    transition: Transition,
-    asked: readonly Asked<Call>[],
-    payload: Payload,
-    unreadAudio: number,
-  ): readonly RecordedEffect[] {
-    const known = done.get(transition);
-    if (known !== undefined && isSame(known, asked)) return known;
-    const did = this.#recorded(asked, payload, unreadAudio);
-    if (!speaks.has(transition.event) && !asked.some(({ type }) => varies.has(type)))
-      done.set(transition, Object.freeze(did));
-    return did;
-  }
-
-  #recorded(did: readonly Asked<Call>[], payload: Payload, unreadAudio: number): readonly RecordedEffect[] {
-    if (did.length === 0) return nothingDone;
-    const recorded: RecordedEffect[] = [];
-    for (const effect of did) {
-      if (effect.type !== 'callChanged') recorded.push(this.#effect(effect, payload, unreadAudio));
-    }
-    return recorded;
-  }
-
-  #effect({ type, params, call }: Asked<Call>, payload: Payload, unreadAudio: number): RecordedEffect {
-    switch (type) {
-      case 'flush':
-        return effectOf(type, (params as { of: string }).of);
-      case 'abortSignal':
-        return effectOf(type, (params as { because: AbortCause }).because);
-      case 'noteOverflow':
-        return effectOf(type, String(params));
-      case 'dropUnreadAudio':
-        return effectOf(type, String(unreadAudio));
-      case 'publish':
-        return this.#withPayload(plainOrError(type, call), call?.result.output);
-      case 'reportCompleted':
-        return plainOrError(type, call);
-      case 'deliver':
-      case 'reportEnd':
-        return this.#withPayload(effectOf(type), saidBy(payload.event));
-      default:
-        return effectOf(type);
-    }
-  }
-
-  #withPayload(effect: RecordedEffect, text: string | undefined): RecordedEffect {
-    if (text === undefined) return effect;
-    const { payloads = 'hash' } = this.journal;
-    return payloads === 'omit' ? effect : { ...effect, ...payloadUnder(payloads, text) };
-  }
 }
 
-const nothingDone: readonly RecordedEffect[] = Object.freeze([]);
-
-/** What was done by transitions that were taken before, where it says nothing of a payload. */
-const done = new WeakMap<Transition, readonly RecordedEffect[]>();
-
-/** Effects that are recorded with more than what their machine says of them. */
-const varies: ReadonlySet<string> = new Set(['noteOverflow', 'dropUnreadAudio', 'publish', 'reportCompleted']);
-/** Events that say something in words. */
-const speaks: ReadonlySet<string> = new Set(['error', 'closed']);
-
-function isSame(known: readonly RecordedEffect[], asked: readonly Asked<Call>[]): boolean {
-  let at = 0;
-  for (let index = 0; index < asked.length; index++) {
-    const { type } = asked[index] as Asked<Call>;
-    if (type === 'callChanged') continue;
-    if (type !== known[at]?.effect) return false;
-    at++;
-  }
-  return at === known.length;
-}
-
-const plain = new Map<string, RecordedEffect>();
-const detailed = new Map<string, Map<string, RecordedEffect>>();
-
-/** One object for all that are alike: a store writes it in one piece. */
-function effectOf(effect: string, detail?: string): RecordedEffect {
-  if (detail === undefined) {
-    let known = plain.get(effect);
-    if (known === undefined) {
-      known = Object.freeze({ effect });
-      plain.set(effect, known);
-    }
-    return known;
-  }
-  let ofEffect = detailed.get(effect);
-  if (ofEffect === undefined) {
-    ofEffect = new Map();
-    detailed.set(effect, ofEffect);
-  }
-  let known = ofEffect.get(detail);
-  if (known === undefined) {
-    known = Object.freeze({ effect, detail });
-    // numbers may be any
-    if (ofEffect.size < 64) ofEffect.set(detail, known);
-  }
-  return known;
-}
-
-function plainOrError(effect: string, call: Call | undefined): RecordedEffect {
-  return call?.result.isError ? effectOf(effect, 'error') : effectOf(effect);
-}
-
-/** What an event of the far side says in words, but for the words of the conversation. */
-function saidBy(event: BidiEvent | undefined): string | undefined {
-  switch (event?.type) {
-    case 'error':
-      return event.message;
-    case 'closed':
-      return event.reason;
-    default:
-      return undefined;
-  }
+/** Whether none of the lives that a step advanced moved, or asked for anything. */
+function areIdle(
+  advances: readonly Advance<Call>[],
+  asked: readonly Asked<Call>[],
+  owners: readonly number[],
+): boolean {
+  for (const { transition } of advances) if (!transition.stays) return false;
+  for (let index = 0; index < asked.length; index++) if (owners[index] !== nobodys) return false;
+  return true;
 }

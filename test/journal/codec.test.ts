@@ -36,6 +36,20 @@ describe('what is written', () => {
     },
   );
 
+  property(
+    'is the same where transitions and names were written before, with something else done by them (E3)',
+    fc.tuple(records, records),
+    ([one, other]) => {
+      const { kind, event, from, to } = one;
+      const named = one.did.map(({ effect }) => ({ effect }));
+      const several = [one, { ...other, kind, event, from, to }, { ...one, kind: other.kind, did: named }, one];
+      for (const record of several) {
+        const expected = toBinary(RecordSchema, messageOf(record));
+        expect(Buffer.compare(encodeRecord(record), expected)).toBe(0);
+      }
+    },
+  );
+
   property('comes back as it was', records, (record) => {
     expect(decodeRecord(encodeRecord(record))).toStrictEqual(record);
   });

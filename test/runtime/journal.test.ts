@@ -100,6 +100,27 @@ describe('records of a session', () => {
     expect(before[0]?.at(-1)).toBe('placed>executing');
   });
 
+  it('of calls that do the same are one list, and another one where the result is an error (Q1)', async () => {
+    const { emit, hand, journal } = await recorded();
+    await emit(toolCall('c1', 'hand'), toolCall('c2', 'hand'), toolCall('c3', 'hand'), toolCall('c4', 'hand'));
+    hand.code('c1').resolve('fine');
+    hand.code('c2').reject(new TypeError('not fine'));
+    hand.code('c3').resolve('fine as well');
+    hand.code('c4').reject(new TypeError('not fine either'));
+    await quiet();
+    const doneBy = (asked: string) => journal.records.filter(({ event }) => event === asked).map(({ did }) => did);
+    const [fine, error, fineToo, errorToo] = doneBy('publish_accepted');
+    expect(fine).toEqual([{ effect: 'disarmPublishTimeout' }, { effect: 'reportCompleted' }]);
+    expect(error).toEqual([{ effect: 'disarmPublishTimeout' }, { effect: 'reportCompleted', detail: 'error' }]);
+    expect(fineToo).toBe(fine);
+    expect(errorToo).toBe(error);
+    const [first, second, failed] = [...doneBy('code_resolved'), ...doneBy('code_rejected')].map((did) =>
+      did.find(({ effect }) => effect === 'publish'),
+    );
+    expect(first?.digest).toBeDefined();
+    expect(new Set([first?.digest, second?.digest, failed?.digest]).size).toBe(3);
+  });
+
   it('of two sessions share one journal, group by group', async () => {
     const journal = memoryJournal();
     const one = await recorded({ journal });

@@ -130,9 +130,10 @@ export class ByteSink {
 
   /** Fields that were written elsewhere, as they are. */
   copy(fields: Uint8Array): void {
-    this.reserve(fields.length);
+    const { length } = fields;
+    this.reserve(length);
     this.bytes.set(fields, this.length);
-    this.length += fields.length;
+    this.length += length;
   }
 
   /** Begins a message within the message. What it gives is handed to {@link end}, when the fields of it are written. */

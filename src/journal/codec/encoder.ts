@@ -8,11 +8,14 @@
  * E1. The generated code reads what is written here to the same record, field
  *     by field, and would write the same bytes.
  * E2. A record that cannot be written leaves nothing of itself in the sink.
- * E3. What was done by a transition that many lives take is written once, and
- *     copied after that: where the list of it is frozen, and so the same for all
- *     of them and for ever.
+ * E3. What comes again is written once, and copied after that: what was done by
+ *     a transition that many lives take, where the list of it is frozen, and so
+ *     the same for all of them and for ever; a transition by its names; an effect
+ *     of which nothing but the name is said. What is kept for that is bounded,
+ *     whatever names come.
  */
 import type {
+  ActorKind,
   ConversationBegan,
   JournalEntry,
   JournalRecord,
@@ -46,18 +49,24 @@ import {
  */
 export function writeRecord(sink: ByteSink, seq: number, entry: JournalEntry): void {
   const start = sink.length;
+  const { actor, cause, did, passed, data } = entry;
   try {
     sink.uint64(recordTags.seq, seq);
     sink.double(recordTags.at, entry.at);
-    sink.text(recordTags.actor, entry.actor);
+    sink.text(recordTags.actor, actor);
     const known = writtenBefore(entry);
-    if (known === undefined) writeTransition(sink, entry);
-    else sink.copy(known.transition);
-    sink.uint64(recordTags.cause, entry.cause);
-    if (known === undefined) writeEffects(sink, entry.did);
-    else sink.copy(known.did);
-    if (entry.passed !== undefined) writePassed(sink, entry.passed);
-    if (entry.data !== undefined) writeData(sink, entry.data);
+    if (known === undefined) {
+      writeTransition(sink, entry);
+      sink.uint64(recordTags.cause, cause);
+      writeEffects(sink, did);
+    } else if (cause === 0) sink.copy(known.whole);
+    else {
+      sink.copy(known.transition);
+      sink.uint64(recordTags.cause, cause);
+      sink.copy(known.did);
+    }
+    if (passed !== undefined) writePassed(sink, passed);
+    if (data !== undefined) writeData(sink, data);
   } catch (thrown) {
     sink.length = start;
     throw thrown;
@@ -66,30 +75,50 @@ export function writeRecord(sink: ByteSink, seq: number, entry: JournalEntry): v
 
 /** The bytes of a transition, and of what was done by it. */
 interface Written {
-  readonly entry: Pick<JournalEntry, 'kind' | 'event' | 'from' | 'to'>;
+  readonly kind: ActorKind;
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
   readonly transition: Uint8Array;
   readonly did: Uint8Array;
+  /** Both, as they stand where nothing is between them. */
+  readonly whole: Uint8Array;
 }
 
-const written = new WeakMap<readonly RecordedEffect[], Written>();
+/** Bounds of what is kept: names, lists by one name, bytes of one. */
+const mostKept = 256;
+const mostOfOne = 16;
+const longestKept = 256;
+const written = new WeakMap<readonly RecordedEffect[], Written[]>();
 
 /** What is known of an entry that was done by a transition taken before. */
-function writtenBefore({ kind, event, from, to, did }: JournalEntry): Written | undefined {
-  if (did.length === 0) return undefined;
-  let known = written.get(did);
-  if (known === undefined) {
+function writtenBefore(entry: JournalEntry): Written | undefined {
+  const { kind, event, from, to, did } = entry;
+  const several = written.get(did);
+  if (several === undefined) {
     if (!Object.isFrozen(did) || !did.every((effect) => Object.isFrozen(effect))) return undefined;
-    const entry = { kind, event, from, to };
-    known = {
-      entry,
-      transition: bytesOf((sink) => writeTransition(sink, entry)),
-      did: bytesOf((sink) => writeEffects(sink, did)),
-    };
-    written.set(did, known);
+    const known = writtenNow(entry);
+    written.set(did, [known]);
+    return known;
   }
-  const { entry } = known;
-  const isSame = entry.event === event && entry.from === from && entry.to === to && entry.kind === kind;
-  return isSame ? known : undefined;
+  for (let at = 0; at < several.length; at++) {
+    const known = several[at] as Written;
+    if (known.event === event && known.from === from && known.to === to && known.kind === kind) return known;
+  }
+  if (several.length === mostOfOne) return undefined;
+  const known = writtenNow(entry);
+  several.push(known);
+  return known;
+}
+
+function writtenNow(entry: JournalEntry): Written {
+  const { kind, event, from, to } = entry;
+  const transition = bytesOf((sink) => writeTransition(sink, entry));
+  const did = bytesOf((sink) => writeEffects(sink, entry.did));
+  const whole = new Uint8Array(transition.length + did.length);
+  whole.set(transition);
+  whole.set(did, transition.length);
+  return { kind, event, from, to, transition, did, whole };
 }
 
 function bytesOf(write: (sink: ByteSink) => void): Uint8Array {
@@ -98,11 +127,39 @@ function bytesOf(write: (sink: ByteSink) => void): Uint8Array {
   return sink.written.slice();
 }
 
-function writeTransition(sink: ByteSink, { kind, event, from, to }: Written['entry']): void {
+/** Transitions that were written before, by their event; what is done by them may be another thing each time. */
+const transitions = new Map<string, Transition[]>();
+
+interface Transition extends Names {
+  readonly bytes: Uint8Array;
+}
+
+type Names = Pick<JournalEntry, 'kind' | 'event' | 'from' | 'to'>;
+
+function writeTransition(sink: ByteSink, entry: Names): void {
+  const { kind, event, from, to } = entry;
+  let several = transitions.get(event);
+  if (several !== undefined) {
+    for (let at = 0; at < several.length; at++) {
+      const known = several[at] as Transition;
+      if (known.from === from && known.to === to && known.kind === kind) {
+        sink.copy(known.bytes);
+        return;
+      }
+    }
+  }
+  const start = sink.length;
   sink.uint32(recordTags.kind, numberOfKind[kind]);
   sink.text(recordTags.event, event);
   sink.text(recordTags.from, from);
   sink.text(recordTags.to, to);
+  if (sink.length - start > longestKept) return;
+  if (several === undefined) {
+    if (transitions.size === mostKept) return;
+    several = [];
+    transitions.set(event, several);
+  }
+  if (several.length < mostOfOne) several.push({ kind, event, from, to, bytes: sink.bytes.slice(start, sink.length) });
 }
 
 function writeEffects(sink: ByteSink, did: readonly RecordedEffect[]): void {
@@ -121,7 +178,17 @@ export function encodeRecord(record: JournalRecord): Uint8Array {
   return sink.bytes.slice(0, sink.length);
 }
 
+/** Effects of which nothing but the name is said, by it: most are. */
+const named = new Map<string, Uint8Array>();
+
 function writeEffect(sink: ByteSink, { effect, detail, digest, payload, version }: RecordedEffect): void {
+  const isNamed = detail === undefined && digest === undefined && payload === undefined && version === undefined;
+  const known = isNamed ? named.get(effect) : undefined;
+  if (known !== undefined) {
+    sink.copy(known);
+    return;
+  }
+  const before = sink.length;
   const start = sink.begin(recordTags.did);
   sink.text(effectTags.effect, effect);
   if (detail !== undefined) sink.text(effectTags.detail, detail);
@@ -129,6 +196,9 @@ function writeEffect(sink: ByteSink, { effect, detail, digest, payload, version 
   if (payload !== undefined) sink.raw(effectTags.payload, payload);
   if (version !== undefined) sink.uint64(effectTags.version, version);
   sink.end(start);
+  if (isNamed && named.size < mostKept && sink.length - before <= longestKept) {
+    named.set(effect, sink.bytes.slice(before, sink.length));
+  }
 }
 
 function writePassed(sink: ByteSink, { text, audio }: Passed): void {
