@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JournalDamagedError } from '../../src/contract/errors.js';
 import type { JournalRecord } from '../../src/contract/journal.js';
-import { crc32c } from '../../src/journals/file/crc32c.js';
+import { crc32c, extendCrc32c } from '../../src/journals/file/crc32c.js';
 import { fileJournal, readJournalFile } from '../../src/journals/file/index.js';
 import { entry } from '../journal/records.js';
 import { property } from '../properties/property.js';
@@ -189,6 +189,22 @@ test('the checksum is CRC-32C', () => {
   expect(crc32c(new Uint8Array(32).fill(0xff), 0, 32)).toBe(0x62a8ab43);
   expect(crc32c(bytes, 0, 0)).toBe(0);
 });
+
+property(
+  'the checksum of bytes is that of all their bits, wherever they stand and however they are cut',
+  fc.tuple(fc.uint8Array({ maxLength: 90 }), fc.nat({ max: 90 }), fc.nat({ max: 90 })),
+  ([bytes, one, other]) => {
+    const [start, end] = [Math.min(one, bytes.length), Math.min(Math.max(one, other), bytes.length)];
+    let crc = -1;
+    for (const byte of bytes.subarray(start, end)) {
+      crc ^= byte;
+      for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
+    }
+    expect(crc32c(bytes, start, end)).toBe(~crc >>> 0);
+    const middle = (start + end) >> 1;
+    expect(extendCrc32c(crc32c(bytes, start, middle), bytes.subarray(middle), 0, end - middle)).toBe(~crc >>> 0);
+  },
+);
 
 const damages = fc.record({
   at: fc.nat(),

@@ -41,9 +41,14 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** What is appended and not flushed is written after this, or when so much of it waits. */
+/**
+ * What is appended and not flushed is written after this, or when so much of it waits: the system takes a quarter of a megabyte in
+ * a third of the time that four quarters of it take.
+ */
 const lingerMs = 10;
-const lingerBytes = 64 * 1024;
+const lingerBytes = 256 * 1024;
+/** Most groups are small. */
+const firstBytes = 16 * 1024;
 /** A buffer that grew beyond it is not used again. */
 const largestKept = 1024 * 1024;
 
@@ -61,8 +66,8 @@ export class FileJournal implements Journal {
   #isSynced = true;
   #seq: number;
   /** What waits, and what is on its way. */
-  #waiting = new ByteSink(lingerBytes);
-  #leaving = new ByteSink(lingerBytes);
+  #waiting = new ByteSink(firstBytes);
+  #leaving = new ByteSink(firstBytes);
   #waiters: Waiter[] = [];
   #linger: NodeJS.Timeout | undefined;
   #isScheduled = false;
@@ -201,7 +206,7 @@ export class FileJournal implements Journal {
       this.#refuse(waiters);
       return;
     }
-    if (group.bytes.length > largestKept) this.#leaving = new ByteSink(lingerBytes);
+    if (group.bytes.length > largestKept) this.#leaving = new ByteSink(firstBytes);
     else group.length = 0;
     for (const { resolve } of waiters) resolve();
   }
