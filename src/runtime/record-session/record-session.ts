@@ -18,7 +18,8 @@ export interface SessionRecording {
 }
 
 /**
- * Writes a session as a response stream, from now on to its end: each stretch of the far side's output is a transaction.
+ * Writes a session as a response stream, from now on to its end: each stretch of the far side's output is a transaction. Begun in
+ * `prepare` of `startSession` it misses nothing; calls that were made before it is begun are not recorded.
  *
  * - What the agent says, as text or transcript, is a message that grows; each call is one, and so is its result, which is
  *   committed at the moment in which it is handed to the far side, and is never rolled back.
@@ -35,9 +36,12 @@ export interface SessionRecording {
  *
  * async function talk(provider: BidiProvider) {
  *   const conversation = createConversation();
- *   const first = await startSession({ provider, connect: { model: 'm' } });
- *   const { finished } = recordSession(first, { conversation, onInterrupted: 'discard' });
- *   await finished;
+ *   const first = await startSession({
+ *     provider,
+ *     connect: { model: 'm' },
+ *     prepare: (session) => recordSession(session, { conversation, onInterrupted: 'discard' }),
+ *   });
+ *   await first.closed;
  *   return startSession({ provider, connect: { model: 'm', history: historyOf(conversation) } });
  * }
  * ```

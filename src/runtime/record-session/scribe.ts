@@ -64,7 +64,7 @@ interface Utterance {
 type Provisional =
   | { readonly of: 'call'; readonly call: OpenCall }
   | { readonly of: 'user'; readonly utterance: Utterance }
-  | { readonly of: 'cancel'; readonly call: OpenCall; readonly message: MessageInit };
+  | { readonly of: 'cancel'; readonly message: MessageInit };
 
 export class Scribe {
   readonly #settings: ScribeSettings;
@@ -74,7 +74,8 @@ export class Scribe {
   #isOpen = false;
   /** The message that the agent's words go to. */
   #speech: SpokenText | undefined;
-  #provisional: Provisional[] = [];
+  /** By the call, the utterance, the message that it is about. */
+  readonly #provisional = new Map<object, Provisional>();
   /** What the user is saying, as long as its transcript may go on. */
   #hearing: Utterance | undefined;
   /** The last one that ended without a final transcript. */
@@ -110,7 +111,7 @@ export class Scribe {
     const message = callMessage(this.#nextId(), id, name, args);
     const call: OpenCall = { id, message, isCommitted: false };
     this.#calls.set(id, call);
-    this.#provisional.push({ of: 'call', call });
+    this.#provisional.set(call, { of: 'call', call });
     this.#add(message);
     this.#send();
   }
@@ -213,7 +214,9 @@ export class Scribe {
     if (call === undefined) return;
     this.#calls.delete(id);
     const message = cancelMessage(this.#nextId(), id);
-    if (this.#isOpen) this.#provisional.push({ of: 'cancel', call, message });
+    // a rollback takes away a call that it began with, and its answer
+    if (!call.isCommitted) this.#provisional.delete(call);
+    else if (this.#isOpen) this.#provisional.set(message, { of: 'cancel', message });
     this.#add(message);
     this.#send();
   }
@@ -276,9 +279,7 @@ export class Scribe {
   }
 
   #mayBeLost(utterance: Utterance): void {
-    if (!this.#isOpen) return;
-    const isNoted = this.#provisional.some((entry) => entry.of === 'user' && entry.utterance === utterance);
-    if (!isNoted) this.#provisional.push({ of: 'user', utterance });
+    if (this.#isOpen) this.#provisional.set(utterance, { of: 'user', utterance });
   }
 
   #utteranceIsOver(): void {
@@ -295,11 +296,11 @@ export class Scribe {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#actions.push(commit);
-    for (const entry of this.#provisional) {
+    for (const entry of this.#provisional.values()) {
       if (entry.of === 'user') entry.utterance.isCommitted = true;
       else if (entry.of === 'call') entry.call.isCommitted = true;
     }
-    this.#provisional = [];
+    this.#provisional.clear();
     this.#heard.committed();
   }
 
@@ -320,7 +321,7 @@ export class Scribe {
   #rollBack(): void {
     this.#isOpen = false;
     this.#actions.push(rollback);
-    for (const entry of this.#provisional) {
+    for (const entry of this.#provisional.values()) {
       switch (entry.of) {
         case 'call':
           if (!this.#calls.has(entry.call.id)) break;
@@ -328,7 +329,7 @@ export class Scribe {
           this.#add(entry.call.message);
           break;
         case 'cancel':
-          if (entry.call.isCommitted) this.#add(entry.message);
+          this.#add(entry.message);
           break;
         case 'user': {
           const { utterance } = entry;
@@ -339,7 +340,7 @@ export class Scribe {
         }
       }
     }
-    this.#provisional = [];
+    this.#provisional.clear();
     this.#heard.rolledBack();
   }
 

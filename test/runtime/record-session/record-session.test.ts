@@ -1,5 +1,9 @@
 /** A recorded session: what is written, rule by rule (`docs/design/record-session.md`). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asSessionId, asTurnId } from '../../../src/contract/ids.js';
+import type { CallState } from '../../../src/contract/lifecycle.js';
+import { type SessionTap, tapped } from '../../../src/contract/session-tap.js';
+import type { BidiTurnEvent } from '../../../src/contract/turn-event.js';
 import { openToolCalls } from '../../../src/conversation/index.js';
 import { defineTool, type RecordSessionOptions } from '../../../src/runtime/index.js';
 import { expectLegal } from '../../../src/testing/index.js';
@@ -448,5 +452,70 @@ describe('stop', () => {
     await staged.emit(complete);
     await record.recording.stop();
     expect(record.news()).toEqual(['init', 'task r-task', 'finished done']);
+  });
+});
+
+describe('an interruption', () => {
+  /** A session in the hand: what it tells comes within one step. */
+  function inTheHand(onInterrupted: 'keep' | 'discard') {
+    let tap: SessionTap = {};
+    const session = {
+      [tapped](its: SessionTap) {
+        tap = its;
+        return () => {};
+      },
+    };
+    const record = recorded(session, { onInterrupted });
+    const at = { sessionId: asSessionId('ses_1'), turnId: asTurnId('turn_1') };
+    const report = (event: object) => tap.reported?.({ ...at, ...event } as BidiTurnEvent);
+    const call = (id: string, from: CallState | null, to: CallState, more: object = {}) =>
+      tap.noted?.({ type: 'call', id, name: 'look', from, to, at: 0, ...more });
+    call('t1', null, 'admitted', { arguments: '{}' });
+    report({ type: 'turn_complete' });
+    report({ type: 'text', text: 'So' });
+    call('t2', null, 'admitted', { arguments: '{}' });
+    record.news();
+    report({ type: 'interrupted' });
+    call('t1', 'executing', 'abandoned');
+    // what is told meanwhile and changes nothing
+    report({ type: 'tool_abandoned', toolUseId: 't1', toolName: 'look' });
+    tap.noted?.({ type: 'diagnostic', code: 'abandon_failed', detail: 'no' });
+    expect(record.news()).toEqual([]);
+    return { record, tap, report, call };
+  }
+
+  const discarded = 'ROLLBACK, r-3 call t2: look {}, r-4 cancel t1';
+
+  it.each<[string, (hand: ReturnType<typeof inTheHand>) => void, string[]]>([
+    ['text', ({ report }) => report({ type: 'text', text: 'x' }), ['BEGIN, r-5 agent: x']],
+    ['audio', ({ report }) => report({ type: 'audio', data: '', mediaType: '' }), ['BEGIN']],
+    ['a call', ({ call }) => call('t3', null, 'admitted', { arguments: '{}' }), ['BEGIN, r-5 call t3: look {}']],
+    ['a turn_complete', ({ report }) => report({ type: 'turn_complete' }), []],
+    ['another one', ({ report }) => report({ type: 'interrupted' }), []],
+    ['a call that goes on', ({ call }) => call('t2', 'queued', 'executing'), []],
+    [
+      'a result',
+      ({ call }) => call('t2', 'executing', 'publishing', { result: { output: 'x', isError: false } }),
+      ['r-5 result t2: x'],
+    ],
+    ['a call that ends with the session', ({ call }) => call('t2', 'executing', 'cancelled'), ['r-5 cancel t2']],
+    [
+      'a text of the user',
+      ({ tap }) => tap.acted?.({ type: 'send', input: { type: 'text', text: 'x' } }),
+      ['r-5 user: x'],
+    ],
+    ['a transcript', ({ tap }) => tap.noted?.({ type: 'input_text', text: 'x', final: true }), ['r-5 user: x']],
+    ['what was played', ({ tap }) => tap.acted?.({ type: 'played', ms: 3 }), []],
+    ['the end', ({ tap }) => tap.ended?.({ reason: 'host', calls: [] }), ['r-5 cancel t2', 'finished done']],
+  ])('is written before %s that comes in the same step', (_, happens, lines) => {
+    const hand = inTheHand('discard');
+    happens(hand);
+    expect(hand.record.news()).toEqual([discarded, ...lines]);
+  });
+
+  it('is written in the same turn of the event loop, where nothing comes', async () => {
+    const { record } = inTheHand('keep');
+    await Promise.resolve();
+    expect(record.news()).toEqual(['r-4 cancel t1, COMMIT']);
   });
 });
