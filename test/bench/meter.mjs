@@ -2,7 +2,7 @@
  * What one case measured in one process.
  * @typedef {object} Sample
  * @property {number} value In `unit`.
- * @property {'/CPU-s' | '/s' | 'B' | 'ms'} unit Operations for each second of CPU time, or of time where a disk is waited for; bytes; or milliseconds that somebody waited.
+ * @property {'/CPU-s' | '/s' | 'B' | 'ms' | '×'} unit Operations for each second of CPU time, or of time where a disk is waited for; bytes; milliseconds that somebody waited; or a ratio of two rates.
  * @property {number} [wallMs] Time that passed while measuring, for orientation.
  */
 
