@@ -42,6 +42,14 @@ const pages = [
     machine: machines.transactionMachine,
     events: machines.transactionEvents,
   },
+  {
+    file: 'supervisor.md',
+    title: 'Supervisor',
+    about:
+      'The life of a supervisor, from its first child to the end of its last, as `machines/supervisor/supervisor.machine.ts` runs it.',
+    machine: machines.supervisorMachine,
+    events: machines.supervisorEvents,
+  },
 ];
 
 const folder = join(root, 'docs', 'design', 'diagrams');

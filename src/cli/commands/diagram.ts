@@ -1,6 +1,7 @@
 import {
   responseStreamMachine,
   sessionMachine,
+  supervisorMachine,
   toolInvocationMachine,
   transactionMachine,
 } from '../../../machines/index.js';
@@ -20,6 +21,7 @@ const machines: ReadonlyMap<string, Drawable> = new Map<string, Drawable>([
   ['tool-invocation', toolInvocationMachine],
   ['response-stream', responseStreamMachine],
   ['transaction', transactionMachine],
+  ['supervisor', supervisorMachine],
 ]);
 
 /** `commitpoint diagram [MACHINE]`: the machines as they run; all of them where none is named. */
