@@ -64,7 +64,6 @@ export class DetailsView implements View {
   draw(): void {
     const { run, actor, n, moves } = this.#viewer;
     this.#empty.hidden = actor !== undefined;
-    this.#head.hidden = actor === undefined;
     if (actor === undefined) return;
     const state = run.stateAt(actor, n);
     const manner = mannerOf(actor.kind, state);
@@ -138,12 +137,12 @@ export class DetailsView implements View {
       this.#step.replaceChildren();
       return;
     }
-    const head = el('h3', '', `Step ${step.n} `, el('span', 'quiet', `${timeOf(step.at)} ms`));
+    const head = el('h3', '', `Step ${step.n} `, linkTo(this.#viewer.run.nameOf(step.actor), step.n, step.actor), ' ');
+    head.append(el('span', 'quiet', `${timeOf(step.at)} ms`));
     const facts = el('dl');
     const fact = (name: string, ...values: (Node | string)[]) => {
       facts.append(el('dt', '', name), el('dd', '', ...values));
     };
-    fact('actor', linkTo(step.actor, step.n, step.actor));
     fact('event', el('span', 'mono', eventOf(step)));
     fact(
       'state',

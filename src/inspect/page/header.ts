@@ -85,7 +85,7 @@ export class Header implements View {
       findings.length > 0
         ? (['bad', `✘ ${findings.length === 1 ? '1 invariant broken' : `${findings.length} findings`}`] as const)
         : judged === undefined
-          ? (['none', '… invariants not judged yet'] as const)
+          ? (['none', '… not judged yet'] as const)
           : judged.isJudged
             ? (['good', judged.upTo >= last ? '✔ invariants hold' : `✔ they hold up to ${judged.upTo}`] as const)
             : (['none', '– invariants not judged'] as const);

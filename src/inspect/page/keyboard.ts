@@ -78,7 +78,7 @@ export function listen(viewer: Viewer, deeds: Deeds): void {
 function fillHelp(): void {
   const table = el('dl', 'keys');
   for (const [key, says] of keys) table.append(el('dt', '', el('kbd', '', key)), el('dd', '', says));
-  const meanings = el('dl', 'keys marks');
+  const meanings = el('dl', 'keys meanings');
   for (const { glyph, says } of Object.values(marks)) meanings.append(el('dt', 'glyph', glyph), el('dd', '', says));
   need('help-body').append(table, el('h3', '', 'Marks'), meanings);
 }

@@ -86,7 +86,7 @@ export class SequenceView implements View {
     this.#empty.hidden = this.#rows.length > 0;
     setText(this.#note, this.#only === undefined ? '' : 'the chosen actor alone');
     this.#list.resize(this.#rows.length);
-    this.#list.keep(this.#rows.indexAt(n), moves, isFollowing);
+    this.#list.keep(this.#rows.indexAt(n), moves, isFollowing, this.#rows.upTo(n - 1));
     const layout = `${run.lanes.count} ${this.#list.width}`;
     if (layout !== this.#layout || this.#rows.length === 0) {
       this.#layout = layout;

@@ -2,7 +2,7 @@
 import type { Chart, ChartState, ChartTransition, Step } from '../view/frames.js';
 import { el, group, need, setAttribute, setClass, setText, svg } from './dom.js';
 import type { Actor } from './model/actor.js';
-import { wordsOf } from './model/marks.js';
+import { eventOf, wordsOf } from './model/marks.js';
 import { countUpTo } from './model/search-sorted.js';
 import type { View, Viewer } from './viewer.js';
 
@@ -89,6 +89,8 @@ export class StatechartView implements View {
   #offerZoom(changed: () => void): void {
     const zoom = (to: number | 'whole' | undefined): void => {
       this.#zoom = typeof to === 'number' ? Math.max(0.2, Math.min(3, to)) : to;
+      // Keys may come faster than frames.
+      if (typeof this.#zoom === 'number') this.#now = this.#zoom;
       changed();
     };
     const deeds: Readonly<Record<string, () => void>> = {
@@ -198,7 +200,7 @@ function isTaken({ from, to, labels }: ChartTransition, last: Step | undefined):
 
 function noteOf({ label }: Actor, state: string, last: Step | undefined): string {
   if (state === '') return `${label}: not begun`;
-  return last === undefined || last.from === last.to ? `${label}: ${state}` : `${label}: ${state} ← ${last.event}`;
+  return last === undefined || last.from === last.to ? `${label}: ${state}` : `${label}: ${state} ← ${eventOf(last)}`;
 }
 
 function paint(chart: Chart): Drawing {

@@ -11,18 +11,19 @@ interface Row {
   readonly twist: HTMLElement;
   readonly glyph: HTMLElement;
   readonly label: HTMLElement;
-  readonly state: HTMLElement;
 }
 
 export class TreeView implements View {
   readonly #viewer: Viewer;
   readonly #tree = need('tree');
   readonly #note = need('tree-note');
+  readonly #openOnly = need<HTMLButtonElement>('open-only');
   readonly #empty = el('p', 'empty', 'No actor has begun yet.');
   readonly #folded = new Set<string>();
   readonly #list: VirtualList<Row>;
   #lines: TreeLine[] = [];
   #computed: unknown;
+  #state = '';
 
   constructor(viewer: Viewer, changed: () => void) {
     this.#viewer = viewer;
@@ -32,6 +33,11 @@ export class TreeView implements View {
       make: makeRow,
       show: (row, index) => this.#show(row, index),
       changed,
+    });
+    setAttribute(this.#openOnly, 'title', 'Leave out actors whose life is over');
+    this.#openOnly.addEventListener('click', () => {
+      viewer.isHidingOver = !viewer.isHidingOver;
+      viewer.moved();
     });
     this.#tree.addEventListener('keydown', (event) => this.#key(event));
     this.#tree.addEventListener('click', ({ target }) => {
@@ -47,23 +53,33 @@ export class TreeView implements View {
   }
 
   draw(): void {
-    const { run, n, actor } = this.#viewer;
-    const state = `${run.actors.size} ${run.generation} ${n < run.last ? n : ''} ${this.#folded.size}`;
-    if (this.#computed !== run || this.#tree.dataset['state'] !== state) {
-      this.#computed = run;
-      this.#tree.dataset['state'] = state;
-      this.#lines = treeAt(run, n, this.#folded);
-      this.#empty.hidden = this.#lines.length > 0;
-      setText(this.#note, this.#lines.length === 0 ? '' : `${run.actors.size} in all`);
-    }
+    const { actor } = this.#viewer;
+    this.#find();
     this.#list.resize(this.#lines.length);
     const chosen = this.#lines.findIndex((line) => line.actor === actor);
     this.#list.keep(chosen, this.#viewer.moves, false);
     this.#list.draw();
-    setAttribute(this.#tree, 'aria-activedescendant', chosen === -1 ? undefined : `tree-${chosen}`);
+    const { from, to } = this.#list.range;
+    setAttribute(this.#tree, 'aria-activedescendant', chosen >= from && chosen < to ? `tree-${chosen}` : undefined);
   }
 
-  #show({ root, twist, glyph, label, state }: Row, index: number): void {
+  /** Finds the lines, where what they follow from has changed. */
+  #find(): void {
+    const { run, n, actor, isHidingOver } = this.#viewer;
+    setAttribute(this.#openOnly, 'aria-pressed', String(isHidingOver));
+    const when = isHidingOver || n < run.last ? n : '';
+    const state = `${run.actors.size} ${run.generation} ${when} ${this.#folded.size} ${isHidingOver} ${actor?.id}`;
+    if (this.#computed !== run || this.#state !== state) {
+      this.#computed = run;
+      this.#state = state;
+      this.#lines = treeAt(run, n, this.#folded, isHidingOver ? actor : undefined);
+      this.#empty.hidden = this.#lines.length > 0;
+      setText(this.#note, this.#lines.length === 0 ? '' : `${run.actors.size} in all`);
+    }
+  }
+
+  #show({ root, twist, glyph, label }: Row, index: number): void {
+    const state = root.lastElementChild as HTMLElement;
     const { actor, place, siblings, isOpen, hasChildren } = this.#lines[index] as TreeLine;
     const { run, n } = this.#viewer;
     const now = run.stateAt(actor, n);
@@ -82,8 +98,10 @@ export class TreeView implements View {
     setText(glyph, manner.glyph);
     setClass(glyph, `glyph ${manner.tone}`);
     setText(label, nameOf(actor));
-    setText(state, wordsOf(now));
-    setClass(state, `state ${manner.tone}`);
+    const words = wordsOf(now);
+    if (state.textContent !== words || !state.classList.contains(manner.tone))
+      // As a new node: one that is kept, and grows at its left, would count as moved.
+      state.replaceWith(el('span', `state ${manner.tone}`, words));
   }
 
   #fold({ actor, isOpen }: TreeLine): void {
@@ -95,6 +113,8 @@ export class TreeView implements View {
 
   #key(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
+    // Keys may come faster than frames.
+    this.#find();
     const at = this.#lines.findIndex((line) => line.actor === this.#viewer.actor);
     const line = this.#lines[at];
     const to = (index: number): void => {
@@ -133,5 +153,5 @@ function makeRow(): Row {
   glyph.setAttribute('aria-hidden', 'true');
   const root = el('div', 'row actor', twist, glyph, label, state);
   root.setAttribute('role', 'treeitem');
-  return { root, twist, glyph, label, state };
+  return { root, twist, glyph, label };
 }

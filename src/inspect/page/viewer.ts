@@ -26,6 +26,7 @@ export class Viewer {
   pane: Pane = 'tree';
   isNarrow = false;
   isShowingWithdrawn = false;
+  isHidingOver = false;
   /** The steps that the filter lets through. */
   readonly matches: Rows;
   /** Counts changes of the instant or the actor that were made by somebody, after which lists go there. */

@@ -47,7 +47,9 @@ export class VirtualList<R extends RowElement> {
       'scroll',
       () => {
         this.#top = viewport.scrollTop;
-        if (Math.abs(this.#top - this.#placed) > 1) this.#isReleased = true;
+        // Back at the end is as if it had never been left.
+        const isAtEnd = this.#top + this.#height > (this.#count - 1) * options.rowHeight;
+        if (Math.abs(this.#top - this.#placed) > 1) this.#isReleased = !isAtEnd;
         options.changed();
       },
       { passive: true },
@@ -55,7 +57,9 @@ export class VirtualList<R extends RowElement> {
     new ResizeObserver(([entry]) => {
       this.#height = entry?.contentRect.height ?? 0;
       this.#width = entry?.contentRect.width ?? 0;
+      // A list that is higher now may have been scrolled by that.
       this.#top = viewport.scrollTop;
+      this.#placed = this.#top;
       options.changed();
     }).observe(viewport);
   }
@@ -88,26 +92,26 @@ export class VirtualList<R extends RowElement> {
 
   /**
    * Keeps the row of the instant in view: after each move somebody made, and whenever it is another row; `follows`: at
-   * the lower edge, unless somebody has scrolled away from it since the last move.
+   * the lower edge, with those from `first` on above it, unless somebody has scrolled away from it since the last move.
    */
-  keep(index: number, moves: number, follows: boolean): void {
+  keep(index: number, moves: number, follows: boolean, first = index): void {
     const hasMoved = moves !== this.#moves;
     // A list that has no height yet, since its pane is not shown, is brought there when it has.
     const isOther = index !== this.#kept || this.#height !== this.#keptHeight;
     this.#moves = moves;
     this.#kept = index;
     this.#keptHeight = this.#height;
-    if (hasMoved || (isOther && !(follows && this.#isReleased))) this.#reveal(index, follows);
+    if (hasMoved || (isOther && !(follows && this.#isReleased))) this.#reveal(index, Math.min(index, first), follows);
   }
 
-  #reveal(index: number, atEnd: boolean): void {
+  #reveal(index: number, first: number, atEnd: boolean): void {
     this.#isReleased = false;
     const { rowHeight } = this.#options;
     const top = index * rowHeight;
     if (index < 0 || this.#height === 0) return;
     let wanted = this.#top;
     if (atEnd || top + rowHeight > this.#top + this.#height) wanted = top + rowHeight - this.#height;
-    else if (top < this.#top) wanted = top;
+    else if (first * rowHeight < this.#top) wanted = first * rowHeight;
     wanted = Math.max(0, wanted);
     this.#placed = wanted;
     if (wanted === this.#top) return;
