@@ -64,6 +64,20 @@ export interface BidiConnectParams {
   readonly history?: readonly HistoryEntry[];
 }
 
+/**
+ * What a driver's `events()` may give for an iterator: an addition of ours,
+ * optional, for drivers whose events come many at a time. Where it is there, a
+ * session takes what waits without a promise for each event.
+ */
+export interface BidiEventIterator extends AsyncIterator<BidiEvent> {
+  /**
+   * Takes the event that `next` would give now: the same ones in the same order,
+   * whichever of the two is asked. `undefined` where `next` has to be asked: no
+   * event waits, or the stream is over. Never called while a `next` is pending.
+   */
+  takeWaiting?(): BidiEvent | undefined;
+}
+
 /** A live connection to a far side, made by a driver. */
 export interface BidiSession {
   /** Push input from the human. Never waits for the model to be idle. */
@@ -74,6 +88,7 @@ export interface BidiSession {
    * result, rejects when it has not.
    */
   sendToolResult(id: string, output: string, isError?: boolean): Promise<void>;
+  /** Read once, by one reader. The iterator may be a {@link BidiEventIterator}. */
   events(): AsyncIterable<BidiEvent>;
   /** Stop the events and release what is held. Called at most once. */
   close(): Promise<void>;

@@ -1,13 +1,14 @@
 import type { CloseReport } from '../contract/lifecycle.js';
 import type { ActorSystem } from './actors.js';
-import type { CallbackWatch, Delivery, DeliveryCounter } from './delivery.js';
+import type { Delivery, DeliveryCounter } from './delivery.js';
+import type { ReportIds } from './far-event.js';
 
 /** Who a session belongs to, where that is not the host alone. Both are called within a step of the session. */
 export interface Above {
   /** Under which the session's actor is shown. */
   readonly system: ActorSystem;
   /** What the session reports into, where that is not a buffer of its own. */
-  makeDelivery(watch: CallbackWatch, counter: DeliveryCounter | undefined): Delivery;
+  makeDelivery(ids: ReportIds, counter: DeliveryCounter | undefined): Delivery;
   /** The session is closed; nothing happens to it any more. */
   ended(report: CloseReport): void;
 }

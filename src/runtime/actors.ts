@@ -58,6 +58,9 @@ interface ActorInternals {
 
 type Inspected = Omit<InspectionEvent, 'rootId'>;
 
+/** Not a private accessor: the engine leaves compiled code for each of those. */
+const internalsOf = (actor: unknown) => actor as ActorInternals;
+
 const ignored = () => {};
 
 let lastActor = 0;
@@ -229,37 +232,34 @@ const callLogic = living(callStepper);
 
 /** An actor that is moved by a coordination: `advance` takes the steps, `release` ends what is not final by itself. */
 export class LivingActor<Machine extends AnyStateMachine> extends Actor<Machine> {
-  get #internals(): ActorInternals {
-    return this as unknown as ActorInternals;
-  }
-
   override start(): this {
     // begun once, and ended once
-    if (this.#internals.options === started) return this;
+    if (internalsOf(this).options === started) return this;
     super.start();
     // a living machine reads its options once, and a scope only while it is inspected: a third of an actor's memory
     // and most are never watched: they share what is empty until somebody looks
-    this.#internals._actorScope = undefined;
-    this.#internals.options = started;
-    this.#internals.observers = unobserved;
-    this.#internals.eventListeners = unheard;
+    internalsOf(this)._actorScope = undefined;
+    internalsOf(this).options = started;
+    internalsOf(this).observers = unobserved;
+    internalsOf(this).eventListeners = unheard;
     return this;
   }
 
   /** Whether somebody would see a step, be it one that changes nothing. */
   get isWatched(): boolean {
-    return this.#internals.observers.size > 0 || (this.system as unknown as ActorSystem).isInspected;
+    const { observers } = internalsOf(this);
+    return (observers !== unobserved && observers.size > 0) || (this.system as unknown as ActorSystem).isInspected;
   }
 
   /** Ends an actor whose state is not final for XState. */
   release(): void {
-    this.#internals._stop();
+    internalsOf(this)._stop();
   }
 
   /** Takes one step, by the coordination. */
   protected advance(event: EventObject, next: SnapshotFrom<Machine>): void {
     const system = this.system as unknown as ActorSystem;
-    const internals = this.#internals;
+    const internals = internalsOf(this);
     if (!this.isWatched && (next as { readonly status: string }).status === 'active') {
       // where nobody looks on and the life goes on, all that XState would do is to keep the snapshot
       internals._snapshot = next;
@@ -301,12 +301,12 @@ export class LivingActor<Machine extends AnyStateMachine> extends Actor<Machine>
   }
 
   override on(...listener: never[]): { unsubscribe(): void } {
-    if (this.#internals.eventListeners === unheard) this.#internals.eventListeners = new Map();
+    if (internalsOf(this).eventListeners === unheard) internalsOf(this).eventListeners = new Map();
     return super.on(...(listener as unknown as Parameters<Actor<Machine>['on']>));
   }
 
   override subscribe(...handlers: never[]): { unsubscribe(): void } {
-    if (this.#internals.observers === unobserved) this.#internals.observers = new Set();
+    if (internalsOf(this).observers === unobserved) internalsOf(this).observers = new Set();
     const [first, error, complete] = handlers as unknown[];
     const observer = (typeof first === 'object' && first !== null ? first : { next: first, error, complete }) as {
       next?: (snapshot: unknown) => void;

@@ -12,6 +12,7 @@
  */
 import type { Observable, Subscriber, TeardownLogic } from 'rxjs';
 import type { BidiTurnEvent } from '../contract/turn-event.js';
+import type { ReportIds } from './far-event.js';
 import { GuardedObservable, type OnThrow } from './guarded-observable.js';
 import { Multicast } from './multicast.js';
 import { Ring } from './ring.js';
@@ -25,6 +26,12 @@ export const endless = 0x3fffffff;
 
 const done: Result = Object.freeze({ done: true, value: undefined });
 
+/**
+ * A report, or of a text its characters alone: the report is made when it is
+ * given out, so that texts that wait for long weigh no more than they must.
+ */
+export type Unread = string | BidiTurnEvent;
+
 /** Counts what was put into the buffer. */
 export interface DeliveryCounter {
   delivered(type: BidiTurnEvent['type']): void;
@@ -36,10 +43,11 @@ export interface CallbackWatch {
 }
 
 export class Delivery implements AsyncIterable<BidiTurnEvent> {
+  readonly #ids: ReportIds;
   readonly #capacity: number;
   readonly #watch: CallbackWatch;
   readonly #counter: DeliveryCounter | undefined;
-  #unread: Ring<BidiTurnEvent> | undefined;
+  #unread: Ring<Unread> | undefined;
   #unreadAudio = 0;
   /** Whoever waits for an event; more than one only where a host calls `next()` ahead. */
   #waiting: Wake | undefined;
@@ -54,7 +62,8 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   /** Sees every report and counts as nobody who reads. */
   tap: ((event: BidiTurnEvent) => void) | undefined;
 
-  constructor(capacity: number, watch: CallbackWatch, counter?: DeliveryCounter) {
+  constructor(ids: ReportIds, capacity: number, watch: CallbackWatch, counter?: DeliveryCounter) {
+    this.#ids = ids;
     this.#capacity = capacity;
     this.#watch = watch;
     this.#counter = counter;
@@ -62,7 +71,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
 
   /** How many events can be pushed now; {@link endless} while the host reads, since they count as read at once. */
   get room(): number {
-    return this.#isRead ? endless : this.#capacity - (this.#unread?.size ?? 0);
+    return this.#isRead() ? endless : this.#capacity - (this.#unread?.size ?? 0);
   }
 
   /** How many of the events that wait are audio. */
@@ -70,29 +79,35 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
     return this.#unreadAudio;
   }
 
-  push(event: BidiTurnEvent): void {
+  push(unread: Unread): void {
     if (this.#ended) return;
-    this.#counter?.delivered(event.type);
-    if (this.tap !== undefined) this.tap(event);
-    if (this.#readers?.observed) {
-      this.#readers.next(event);
-      if (!this.#loopEverOpened && !this.#isReplaying) return;
+    let report = unread;
+    this.#counter?.delivered(typeof report === 'string' ? 'text' : report.type);
+    if (this.tap !== undefined || this.#readers !== undefined) {
+      // whoever sees it sees the same object
+      const event = this.eventOf(unread);
+      report = event;
+      this.tap?.(event);
+      if (this.#readers?.observed) {
+        this.#readers.next(event);
+        if (!this.#loopEverOpened && !this.#isReplaying) return;
+      }
     }
     const wake = this.#waiting;
     if (wake !== undefined) {
       this.#waiting = this.#waitingBehind?.shift();
-      wake({ done: false, value: event });
+      wake({ done: false, value: this.eventOf(report) });
       return;
     }
-    if (event.type === 'audio') this.#unreadAudio++;
+    if (typeof report !== 'string' && report.type === 'audio') this.#unreadAudio++;
     this.#unread ??= new Ring();
-    this.#unread.push(event);
+    this.#unread.push(report);
   }
 
   /** Throws away the audio that waits, and gives how many events that were. */
   dropAudio(): number {
     this.#unreadAudio = 0;
-    return this.#unread?.remove((event) => event.type === 'audio') ?? 0;
+    return this.#unread?.remove((report) => typeof report !== 'string' && report.type === 'audio') ?? 0;
   }
 
   /** Throws away all that waits. */
@@ -133,7 +148,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   /** The next event for `loop`. */
   take(loop: Loop): Promise<Result> {
     if (this.#loop !== loop) return Promise.resolve(done);
-    if (this.#hasUnread) return Promise.resolve({ done: false, value: this.#shift() });
+    if (this.#hasUnread()) return Promise.resolve({ done: false, value: this.#shift() });
     if (this.#ended) {
       this.#loop = undefined;
       return Promise.resolve(done);
@@ -158,11 +173,13 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
     return (thrown) => this.#watch.threw(thrown);
   }
 
-  get #hasUnread(): boolean {
+  // methods, not accessors: the engine leaves compiled code for each private accessor
+
+  #hasUnread(): boolean {
     return this.#unread !== undefined && this.#unread.size > 0;
   }
 
-  get #isRead(): boolean {
+  #isRead(): boolean {
     if (this.#waiting !== undefined) return true;
     return !this.#loopEverOpened && this.#readers?.observed === true;
   }
@@ -174,9 +191,16 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   }
 
   #shift(): BidiTurnEvent {
-    const event = this.#unread?.shift() as BidiTurnEvent;
-    if (event.type === 'audio') this.#unreadAudio--;
-    return event;
+    const report = this.#unread?.shift() as Unread;
+    if (typeof report !== 'string' && report.type === 'audio') this.#unreadAudio--;
+    return this.eventOf(report);
+  }
+
+  /** What is given out for it. */
+  protected eventOf(report: Unread): BidiTurnEvent {
+    if (typeof report !== 'string') return report;
+    const { sessionId, turnId } = this.#ids;
+    return { type: 'text', sessionId, turnId, text: report };
   }
 
   #subscribe(subscriber: Subscriber<BidiTurnEvent>): TeardownLogic {
@@ -194,7 +218,7 @@ export class Delivery implements AsyncIterable<BidiTurnEvent> {
   #replay(subscriber: Subscriber<BidiTurnEvent>): void {
     this.#isReplaying = true;
     try {
-      while (!this.#loopEverOpened && this.#hasUnread && !subscriber.closed) subscriber.next(this.#shift());
+      while (!this.#loopEverOpened && this.#hasUnread() && !subscriber.closed) subscriber.next(this.#shift());
     } finally {
       this.#isReplaying = false;
     }

@@ -58,6 +58,39 @@ export function plainReportOf(value: unknown, { sessionId, turnId }: ReportIds):
   return undefined;
 }
 
+/** A piece of output on its way to the host: of a text its characters alone, of audio the report. */
+export type Output = string | Extract<BidiTurnEvent, { type: 'audio' }>;
+
+/** Whether a value says that it is output. */
+export function isOutput(value: unknown): boolean {
+  try {
+    const { type } = value as Fields;
+    return type === 'text' || type === 'audio';
+  } catch {
+    return false;
+  }
+}
+
+/** What goes on of a well-formed `text` or `audio`; `undefined` for all else. */
+export function outputOf(value: unknown, { sessionId, turnId }: ReportIds): Output | undefined {
+  try {
+    const fields = value as Fields;
+    const { type } = fields;
+    if (type === 'text') {
+      const { text } = fields;
+      if (typeof text === 'string') return text;
+    } else if (type === 'audio') {
+      const { data, mediaType } = fields;
+      if (typeof data === 'string' && typeof mediaType === 'string') {
+        return { type, sessionId, turnId, data, mediaType };
+      }
+    }
+  } catch {
+    // it is read again, with words for what is wrong
+  }
+  return undefined;
+}
+
 const halfCharacter = /\p{Surrogate}/u;
 
 /** Whether it can be the id of a call. Halves of characters have no UTF-8: in a journal two ids that differ by them would be one. */

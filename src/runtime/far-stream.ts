@@ -1,8 +1,9 @@
 /** Reads the events of a driver, one at a time, and hands each on; never awaits what becomes of it (D8). */
 import { DriverContractError } from '../contract/errors.js';
-import type { BidiEvent, BidiSession } from '../contract/provider.js';
+import type { BidiEvent, BidiEventIterator, BidiSession } from '../contract/provider.js';
 import { adopted, attempt } from './attempt.js';
 import type { Delivery } from './delivery.js';
+import { isOutput } from './far-event.js';
 
 /** Who the events are for. */
 export interface FarReader {
@@ -16,12 +17,16 @@ export interface FarReader {
 /** How many turns of the microtask queue a slow reader is given to come back for the next event. */
 const patience = 64;
 
+/** How many events are taken in one go, so that a far side that never pauses leaves others their turn. */
+const burst = 64;
+
 /** The platform's own, whatever stands in its place on a driver's promise. */
 const { then } = Promise.prototype;
 
 export class FarStream {
   readonly #reader: FarReader;
-  #iterator: AsyncIterator<BidiEvent> | undefined;
+  #iterator: BidiEventIterator | undefined;
+  #givesWhatWaits = false;
   #isReading = true;
   readonly #onResult = (result: IteratorResult<BidiEvent>): void => this.#take(result);
   readonly #onFailure = (error: unknown): void => this.#fail(error);
@@ -30,6 +35,7 @@ export class FarStream {
     this.#reader = reader;
     try {
       this.#iterator = driver.events()[Symbol.asyncIterator]();
+      this.#givesWhatWaits = typeof this.#iterator.takeWaiting === 'function';
     } catch (error) {
       reader.streamFailed(error);
       return;
@@ -54,7 +60,7 @@ export class FarStream {
   #pull(): void {
     let next: Promise<IteratorResult<BidiEvent>>;
     try {
-      next = (this.#iterator as AsyncIterator<BidiEvent>).next();
+      next = (this.#iterator as BidiEventIterator).next();
     } catch (error) {
       this.#fail(error);
       return;
@@ -81,8 +87,46 @@ export class FarStream {
       this.#fail(error);
       return;
     }
+    this.#read(value);
+  }
+
+  #read(value: unknown): void {
     this.#reader.read(value);
-    this.#pullWithRoom(patience);
+    if (this.#givesWhatWaits) this.#takeOutput();
+    else this.#pullWithRoom(patience);
+  }
+
+  /**
+   * Takes the output that waits, while there is room for it, without a promise
+   * for each piece. Whatever is more than output comes when it would have come
+   * by promises: output that was taken early owes its turns.
+   */
+  #takeOutput(): void {
+    const { delivery } = this.#reader;
+    let taken = 0;
+    while (taken < burst && this.#isReading && delivery.room > 0) {
+      let event: BidiEvent | undefined;
+      try {
+        event = (this.#iterator as Required<BidiEventIterator>).takeWaiting();
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
+      if (event === undefined) break;
+      taken++;
+      if (!isOutput(event)) {
+        this.#readInTurn(event, taken);
+        return;
+      }
+      if (this.#isReading) this.#reader.read(event);
+    }
+    this.#pullWithRoom(patience + taken);
+  }
+
+  #readInTurn(event: BidiEvent, turns: number): void {
+    if (!this.#isReading) return;
+    if (turns === 0) this.#read(event);
+    else Promise.resolve().then(() => this.#readInTurn(event, turns - 1));
   }
 
   /**

@@ -9,7 +9,7 @@ export function reportFarEvent({ delivery, settings }: SessionLife, event: BidiE
   const { sessionId, turnId } = settings;
   switch (event.type) {
     case 'text':
-      delivery.push({ type: 'text', sessionId, turnId, text: event.text });
+      delivery.push(event.text);
       break;
     case 'audio':
       delivery.push({ type: 'audio', sessionId, turnId, data: event.data, mediaType: event.mediaType });

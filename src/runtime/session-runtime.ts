@@ -110,8 +110,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.#lease = pool?.join(() => this.happens('places_lent'));
     this.delivery =
       above === undefined
-        ? new Delivery(limits.maxBufferedEvents, this, this.#recorder)
-        : above.makeDelivery(this, this.#recorder);
+        ? new Delivery(settings, limits.maxBufferedEvents, this, this.#recorder)
+        : above.makeDelivery(settings, this.#recorder);
     this.#coordination = new Coordination(this, limits);
   }
 

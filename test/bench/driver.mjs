@@ -2,7 +2,9 @@
  * The far side of every bench: a driver in the same process, whose events the
  * bench pushes. All contestants get this very object, so what it costs is the
  * same for all of them; it is as cheap as a driver can be (one ring, a
- * hand-written iterator, no generator).
+ * hand-written iterator, no generator). It offers what waits without a promise
+ * (`takeWaiting`), as the drivers of the package do; whoever knows the given
+ * contract alone reads by promises, and `promisesAlone` leaves nothing else.
  */
 
 /** @typedef {import('commitpoint').BidiEvent} BidiEvent */
@@ -56,17 +58,30 @@ export class PushedSession {
 
   /** @returns {Promise<IteratorResult<BidiEvent, undefined>>} */
   next() {
-    if (this.#waiting > 0) {
-      const event = /** @type {BidiEvent} */ (this.#slots[this.#first]);
-      this.#slots[this.#first] = undefined;
-      this.#first = (this.#first + 1) & (this.#slots.length - 1);
-      this.#waiting -= 1;
-      return Promise.resolve({ done: false, value: event });
-    }
+    const event = this.#take();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (this.#ended) return Promise.resolve(end);
     return new Promise((resolve) => {
       this.#parked = resolve;
     });
+  }
+
+  /**
+   * What `next` would give now, if something waits.
+   * @returns {BidiEvent | undefined}
+   */
+  takeWaiting() {
+    return this.#take();
+  }
+
+  /** @returns {BidiEvent | undefined} */
+  #take() {
+    if (this.#waiting === 0) return undefined;
+    const event = /** @type {BidiEvent} */ (this.#slots[this.#first]);
+    this.#slots[this.#first] = undefined;
+    this.#first = (this.#first + 1) & (this.#slots.length - 1);
+    this.#waiting -= 1;
+    return event;
   }
 
   /** @returns {Promise<IteratorResult<BidiEvent, undefined>>} */
@@ -107,9 +122,10 @@ export class PushedSession {
 
 /**
  * A driver that hands each connection it makes to the bench as well.
+ * @param {{ promisesAlone?: boolean }} [options] `promisesAlone`: its iterators have nothing beside the given contract.
  * @returns {BidiProvider & { readonly sessions: PushedSession[] }} `sessions`: in order of connecting.
  */
-export function pushedProvider() {
+export function pushedProvider({ promisesAlone = false } = {}) {
   /** @type {PushedSession[]} */
   const sessions = [];
   return {
@@ -117,6 +133,7 @@ export function pushedProvider() {
     sessions,
     connect() {
       const session = new PushedSession();
+      if (promisesAlone) Object.defineProperty(session, 'takeWaiting', { value: undefined });
       sessions.push(session);
       return Promise.resolve(session);
     },

@@ -1,4 +1,4 @@
-import type { BidiEvent } from '../../contract/provider.js';
+import type { BidiEvent, BidiEventIterator } from '../../contract/provider.js';
 
 /** How much may wait unread. */
 export interface QueueLimits {
@@ -8,7 +8,7 @@ export interface QueueLimits {
 }
 
 /** Events of one session on their way to its one reader. A reader that leaves may come back. */
-export class EventQueue implements AsyncIterable<BidiEvent>, AsyncIterator<BidiEvent, undefined> {
+export class EventQueue implements AsyncIterable<BidiEvent>, BidiEventIterator {
   #events: (BidiEvent | undefined)[] = [];
   #next = 0;
   #characters = 0;
@@ -53,13 +53,17 @@ export class EventQueue implements AsyncIterable<BidiEvent>, AsyncIterator<BidiE
   }
 
   next(): Promise<IteratorResult<BidiEvent, undefined>> {
-    const event = this.#events[this.#next];
-    if (event !== undefined) {
-      this.#taken(event);
-      return Promise.resolve({ done: false, value: event });
-    }
+    const event = this.takeWaiting();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => this.#readers.push(resolve));
+  }
+
+  /** The event that `next` would give now, if one waits. */
+  takeWaiting(): BidiEvent | undefined {
+    const event = this.#events[this.#next];
+    if (event !== undefined) this.#taken(event);
+    return event;
   }
 
   return(): Promise<IteratorResult<BidiEvent, undefined>> {

@@ -1,4 +1,4 @@
-import type { BidiEvent } from '../../contract/provider.js';
+import type { BidiEvent, BidiEventIterator } from '../../contract/provider.js';
 
 interface Waiting {
   resolve(result: IteratorResult<BidiEvent, undefined>): void;
@@ -9,7 +9,7 @@ interface Waiting {
  *
  * At most `limit` wait unread; whoever pushes is told when there is no room.
  */
-export class EventQueue implements AsyncIterable<BidiEvent>, AsyncIterator<BidiEvent, undefined> {
+export class EventQueue implements AsyncIterable<BidiEvent>, BidiEventIterator {
   #events: (BidiEvent | undefined)[] = [];
   #next = 0;
   #ended = false;
@@ -43,20 +43,25 @@ export class EventQueue implements AsyncIterable<BidiEvent>, AsyncIterator<BidiE
   }
 
   next(): Promise<IteratorResult<BidiEvent, undefined>> {
-    const event = this.#events[this.#next];
-    if (event !== undefined) {
-      this.#events[this.#next++] = undefined;
-      if (this.#next === this.#events.length) {
-        this.#events = [];
-        this.#next = 0;
-      } else if (this.#next >= 1024) {
-        this.#events = this.#events.slice(this.#next);
-        this.#next = 0;
-      }
-      return Promise.resolve({ done: false, value: event });
-    }
+    const event = this.takeWaiting();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => this.#readers.push({ resolve }));
+  }
+
+  /** The event that `next` would give now, if one waits. */
+  takeWaiting(): BidiEvent | undefined {
+    const event = this.#events[this.#next];
+    if (event === undefined) return undefined;
+    this.#events[this.#next++] = undefined;
+    if (this.#next === this.#events.length) {
+      this.#events = [];
+      this.#next = 0;
+    } else if (this.#next >= 1024) {
+      this.#events = this.#events.slice(this.#next);
+      this.#next = 0;
+    }
+    return event;
   }
 
   [Symbol.asyncIterator](): this {

@@ -24,11 +24,7 @@ export class EventQueue<Event> implements AsyncIterable<Event>, AsyncIterator<Ev
   }
 
   next(): Promise<IteratorResult<Event, undefined>> {
-    if (this.#next < this.#events.length) {
-      const value = this.#events[this.#next++] as Event;
-      if (this.#next === this.#events.length) this.#forget();
-      return Promise.resolve({ done: false, value });
-    }
+    if (this.#next < this.#events.length) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#end !== undefined) {
       return 'failure' in this.#end
         ? Promise.reject(this.#end.failure)
@@ -39,6 +35,11 @@ export class EventQueue<Event> implements AsyncIterable<Event>, AsyncIterator<Ev
     });
   }
 
+  /** The event that `next` would give now, if one waits; an `undefined` that was put in is left to `next`. */
+  takeWaiting(): Event | undefined {
+    return this.#events[this.#next] === undefined ? undefined : this.#take();
+  }
+
   return(): Promise<IteratorResult<Event, undefined>> {
     this.#forget();
     this.end();
@@ -47,6 +48,12 @@ export class EventQueue<Event> implements AsyncIterable<Event>, AsyncIterator<Ev
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  #take(): Event {
+    const event = this.#events[this.#next++] as Event;
+    if (this.#next === this.#events.length) this.#forget();
+    return event;
   }
 
   #forget(): void {

@@ -10,7 +10,8 @@
  */
 import type { Observable } from 'rxjs';
 import type { BidiTurnEvent } from '../../contract/turn-event.js';
-import { Delivery, type DeliveryCounter } from '../delivery.js';
+import { Delivery, type DeliveryCounter, type Unread } from '../delivery.js';
+import type { ReportIds } from '../far-event.js';
 
 /** Whose incarnation it is. */
 export interface Outlet {
@@ -27,8 +28,8 @@ export class IncarnationDelivery extends Delivery {
   readonly #counter: DeliveryCounter | undefined;
   #hasEnded = false;
 
-  constructor(outlet: Outlet, counter: DeliveryCounter | undefined) {
-    super(0, outlet);
+  constructor(ids: ReportIds, outlet: Outlet, counter: DeliveryCounter | undefined) {
+    super(ids, 0, outlet);
     this.#outlet = outlet;
     this.#counter = counter;
   }
@@ -41,8 +42,10 @@ export class IncarnationDelivery extends Delivery {
     return this.#outlet.delivery.unreadAudio;
   }
 
-  override push(event: BidiTurnEvent): void {
+  override push(unread: Unread): void {
     if (this.#hasEnded) return;
+    // the buffer is another's, and knows no ids of this incarnation
+    const event = this.eventOf(unread);
     this.#counter?.delivered(event.type);
     if (this.tap !== undefined) this.tap(event);
     this.#outlet.delivery.push(event);

@@ -21,6 +21,7 @@ import { RestartWindow, restartsAfter } from '../../../machines/index.js';
 import {
   InvalidInputError,
   messageOf,
+  NotSupportedError,
   SessionEndedError,
   SessionRestartingError,
   SupervisorStoppingError,
@@ -33,6 +34,7 @@ import type { SessionTap } from '../../contract/session-tap.js';
 import type { Above } from '../above.js';
 import type { ActorSystem } from '../actors.js';
 import { type CallbackWatch, Delivery, type DeliveryCounter } from '../delivery.js';
+import type { ReportIds } from '../far-event.js';
 import { actPromise } from '../host-acts.js';
 import { Lifecycle } from '../lifecycle.js';
 import { fresh, type SessionOptions, type SessionSettings, settingsOf } from '../options.js';
@@ -123,7 +125,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     }
     if (signal?.aborted) throw signal.reason;
     this.#prepared = this.#settings();
-    this.delivery = new Delivery(this.#prepared.limits.maxBufferedEvents, this);
+    this.delivery = new Delivery(this.#prepared, this.#prepared.limits.maxBufferedEvents, this);
     this.session = new SupervisedSession(this);
     if (options.inspect !== undefined) this.#onlookers = new Set([{ observer: options.inspect, detach: undefined }]);
   }
@@ -157,6 +159,9 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     if (ended === 'aborted') return { error: this.#options.signal?.reason };
     if (ended !== undefined) return { error: new SessionEndedError(ended) };
     if (this.#isFinishing) return { error: new SupervisorStoppingError(this.#owner.settings.id) };
+    if (this.#runtime === undefined && this.#last === undefined) {
+      return { error: new NotSupportedError('an act', 'a session that is still connecting') };
+    }
     const runtime = this.#runtime;
     const isComing = this.#attempt > 0 && !this.#isConnected && this.#next === undefined;
     if (runtime !== undefined && !isComing && (this.#isClosing || this.#next !== 'again')) return undefined;
@@ -220,6 +225,13 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
   }
 
   // ── what the supervisor asks for ──
+
+  /** It is not started at all: whoever was given it already waits for nothing. */
+  dismiss(error: unknown): void {
+    if (this.closed.value !== undefined) return;
+    this.#last ??= { reason: 'connect_failed', message: messageOf(error), calls: [] };
+    this.release();
+  }
 
   /** Begins an incarnation. */
   open(): void {
@@ -329,8 +341,8 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     return this.#owner.system;
   }
 
-  makeDelivery(_watch: CallbackWatch, counter: DeliveryCounter | undefined): Delivery {
-    return new IncarnationDelivery(this, counter);
+  makeDelivery(ids: ReportIds, counter: DeliveryCounter | undefined): Delivery {
+    return new IncarnationDelivery(ids, this, counter);
   }
 
   outputEnded(): void {

@@ -11,12 +11,12 @@ const measureMs = 700;
  * Text events from the driver through a session to a reader's `for await`,
  * sixteen a turn of the event loop (a socket's frame brings so many).
  * @param {import('../contestants.mjs').Start} start
- * @param {{ sessions?: number, controlEvery?: number }} options `sessions`: they take turns, one event each, in a round.
- *   `controlEvery`: each so-many-th event is a `turn_complete` or an `interrupted`, alternately.
+ * @param {{ sessions?: number, controlEvery?: number, promisesAlone?: boolean }} options `sessions`: they take turns, one event each, in a round.
+ *   `controlEvery`: each so-many-th event is a `turn_complete` or an `interrupted`, alternately. `promisesAlone`: see `driver.mjs`.
  * @returns {Promise<import('../meter.mjs').Sample>}
  */
-export async function text(start, { sessions = 1, controlEvery = 0 }) {
-  const provider = pushedProvider();
+export async function text(start, { sessions = 1, controlEvery = 0, promisesAlone = false }) {
+  const provider = pushedProvider({ promisesAlone });
   let heard = 0;
   /** @param {import('../contestants.mjs').Session} session */
   const read = async (session) => {
