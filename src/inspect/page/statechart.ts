@@ -15,7 +15,14 @@ interface Drawing {
   readonly chart: Chart;
   readonly root: SVGSVGElement;
   readonly states: ReadonlyMap<string, { readonly node: SVGGElement; readonly state: ChartState }>;
-  readonly transitions: readonly { readonly node: SVGGElement; readonly transition: ChartTransition }[];
+  readonly transitions: readonly Line[];
+}
+
+interface Line {
+  readonly node: SVGGElement;
+  /** The line of text of each label. */
+  readonly lines: readonly SVGTSpanElement[];
+  readonly transition: ChartTransition;
 }
 
 export class StatechartView implements View {
@@ -154,8 +161,11 @@ export class StatechartView implements View {
       if (drawn.isFinal) words.push('final');
       setClass(node, words.join(' '));
     }
-    for (const { node, transition } of drawing.transitions)
-      setClass(node, isTaken(transition, last) ? 'transition taken' : 'transition');
+    for (const { node, lines, transition } of drawing.transitions) {
+      const isLit = isTaken(transition, last);
+      setClass(node, isLit ? 'transition taken' : 'transition');
+      for (const [at, line] of lines.entries()) setClass(line, isLit && names(transition.labels[at], last) ? 'by' : '');
+    }
     setText(this.#note, noteOf(actor, state, last));
     setAttribute(
       this.#place,
@@ -191,11 +201,12 @@ function beenAt(own: readonly number[], n: number, to: (n: number) => string | u
 function isTaken({ from, to, labels }: ChartTransition, last: Step | undefined): boolean {
   if (last === undefined || last.from === '') return false;
   const covers = (drawn: string, state: string) => state === drawn || state.startsWith(`${drawn}.`);
-  return (
-    covers(from, last.from) &&
-    covers(to, last.to) &&
-    labels.some((label) => label.split(/[\s,[]+/).includes(last.event))
-  );
+  return covers(from, last.from) && covers(to, last.to) && labels.some((label) => names(label, last));
+}
+
+/** Whether a label is of the event of a step; a guard stands behind it in brackets. */
+function names(label: string | undefined, step: Step | undefined): boolean {
+  return step !== undefined && label?.split(/[\s,[]+/).includes(step.event) === true;
 }
 
 function noteOf({ label }: Actor, state: string, last: Step | undefined): string {
@@ -209,13 +220,13 @@ function paint(chart: Chart): Drawing {
     'aria-hidden': 'true',
   });
   const states = new Map<string, { node: SVGGElement; state: ChartState }>();
-  const transitions: { node: SVGGElement; transition: ChartTransition }[] = [];
+  const transitions: Line[] = [];
   const outer = new Set(chart.states.map(({ parent }) => parent));
   for (const state of chart.states) {
     const node = paintState(state, outer.has(state.id));
     states.set(state.id, { node, state });
   }
-  for (const transition of chart.transitions) transitions.push({ node: paintTransition(transition), transition });
+  for (const transition of chart.transitions) transitions.push(paintTransition(transition));
   root.append(
     ...[...states.values()].filter(({ state }) => outer.has(state.id)).map(({ node }) => node),
     ...transitions.map(({ node }) => node),
@@ -240,7 +251,8 @@ function paintState({ x, y, width, height, label, isInitial, isFinal }: ChartSta
   return node;
 }
 
-function paintTransition({ points, labels, labelAt }: ChartTransition): SVGGElement {
+function paintTransition(transition: ChartTransition): Line {
+  const { points, labels, labelAt } = transition;
   const node = svg('g', { class: 'transition' });
   const [first, ...rest] = points;
   if (first !== undefined) {
@@ -251,13 +263,15 @@ function paintTransition({ points, labels, labelAt }: ChartTransition): SVGGElem
     if (before !== undefined && end !== undefined) node.append(arrowHead(before, end));
   }
   const text = svg('text', { class: 'on', x: labelAt.x, y: labelAt.y + 11 });
+  const lines: SVGTSpanElement[] = [];
   for (const [line, label] of labels.entries()) {
     const part = svg('tspan', { x: labelAt.x, dy: line === 0 ? 0 : 15 });
     part.textContent = label;
-    text.append(part);
+    lines.push(part);
   }
+  text.append(...lines);
   node.append(text);
-  return node;
+  return { node, lines, transition };
 }
 
 function arrowHead(before: { x: number; y: number }, end: { x: number; y: number }): SVGPathElement {
