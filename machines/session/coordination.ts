@@ -286,9 +286,16 @@ export class Coordination<Call extends CallEntry> {
     this.#lent = places;
     this.#placesTaken = 0;
     this.#step = occurrence;
-    if (occurrence.at === 'call') this.#stepCall(occurrence.call, occurrence.type);
-    else this.#takeAtSession(occurrence, unreadAudio);
-    this.#givePlaces();
+    if (occurrence.at === 'session') {
+      this.#takeAtSession(occurrence, unreadAudio);
+      this.#givePlaces();
+    } else if (isReleased(occurrence.call.snapshot)) {
+      // it moves nobody: a place that a pool has lent is given when that is told, by a step that is about it
+      this.#stepCall(occurrence.call, occurrence.type);
+    } else {
+      this.#stepCall(occurrence.call, occurrence.type);
+      this.#givePlaces();
+    }
     const asked = this.#asked;
     // a step is over when it was taken: nothing of it is kept
     this.#step = undefined;

@@ -6,6 +6,7 @@ import type { JournalRecord } from '../../src/contract/journal.js';
 import { type MemoryJournal, memoryJournal } from '../../src/journal/index.js';
 import { PlacePool } from '../../src/runtime/place-pool.js';
 import { openSession } from '../../src/runtime/start-session.js';
+import { HandJournal } from '../../src/testing/hand-journal.js';
 import { scriptedProvider, VirtualClock } from '../../src/testing/index.js';
 import { verify } from '../../src/verify/index.js';
 import { property } from '../properties/property.js';
@@ -152,6 +153,28 @@ describe('sessions that share a pool', () => {
     ]);
     expect(journal.records[0]?.data).toMatchObject({ session: { pool: 'pool_one', poolPlaces: 1 } });
     await Promise.all([one.session.close(), two.session.close()]);
+    expect((await verify(journal)).findings).toEqual([]);
+  });
+
+  it('give a place that was lent when they are told, not at an answer to a call that has its outcome', async () => {
+    const flushes: (() => void)[] = [];
+    const journal = new HandJournal(true, () => new Promise((resolve) => flushes.push(resolve)));
+    const pool = new PlacePool(1);
+    const one = await pooled({ pool, journal });
+    const two = await pooled({ pool, journal, tools: [...handTools({ effect: 'read' }).tools] });
+    await one.call('a');
+    // a is abandoned before its start is durable; its place goes to x, and the next one to b
+    await two.call('x');
+    await one.emit({ type: 'interrupted' });
+    await one.call('b');
+    expect(one.session.calls().map(({ state }) => state)).toEqual(['abandoned', 'queued']);
+    // the place of x comes to b in the very moment in which the start of a is durable
+    flushes[0]?.();
+    const ends = two.session.close();
+    await ends;
+    await quiet();
+    expect(one.session.calls().map(({ state }) => state)).toEqual(['abandoned', 'starting']);
+    await one.session.close();
     expect((await verify(journal)).findings).toEqual([]);
   });
 

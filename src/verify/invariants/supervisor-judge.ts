@@ -231,9 +231,10 @@ export class SupervisorJudge {
   #ended(id: string, session: string | undefined, reason: string | undefined): Child | undefined {
     const child = this.#current(id, session, 'has ended');
     if (child === undefined) return undefined;
-    if (child.records === 'open') {
+    // a journal that has refused a record of the session takes no more of it, and maybe of others
+    if (child.records === 'open' && reason !== 'journal_failed') {
       this.#add('V6', `incarnation ${session} has ended, and its own records have no end`);
-    } else if (child.reason !== undefined && child.reason !== reason) {
+    } else if (child.records === 'closed' && child.reason !== undefined && child.reason !== reason) {
       this.#add('V6', `incarnation ${session} has ended with ${reason}, and by its own records with ${child.reason}`);
     }
     return child;
