@@ -18,8 +18,6 @@ export function later(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-const never = new Promise<never>(() => {});
-
 /** How a call into a driver goes: mostly well, at once or soon; else as badly as it can. */
 function answer(random: Random, trouble: number): Promise<void> {
   if (!random.chance(trouble)) return random.chance(0.7) ? Promise.resolve() : later(random.below(8));
@@ -31,7 +29,8 @@ function answer(random: Random, trouble: number): Promise<void> {
     case 2:
       return later(random.below(10)).then(() => Promise.reject(new Fault('the driver refuses after a while')));
     default:
-      return never;
+      // one for each call: what waits for it is to go with it
+      return new Promise(() => {});
   }
 }
 
