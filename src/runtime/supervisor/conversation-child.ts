@@ -15,6 +15,7 @@ export class ConversationChild implements ConversationAbove {
   #runtime: ConversationRuntime | undefined;
   #conversation: Conversation | undefined;
   #isOver = false;
+  readonly #onAbort = (): void => this.close();
 
   /** `id`: its own, under which its records are written. */
   constructor(owner: Owner<ConversationChild>, id: string, settings: ConversationSettings) {
@@ -40,6 +41,8 @@ export class ConversationChild implements ConversationAbove {
   open(): void {
     this.#runtime = new ConversationRuntime(this.#settings, this);
     this.#conversation = new Conversation(this.#runtime);
+    // a conversation at rest listens to nobody, and would be held until somebody touches it
+    this.#settings.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   announce(observer: InspectionObserver): void {
@@ -53,6 +56,7 @@ export class ConversationChild implements ConversationAbove {
   ended(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#settings.signal?.removeEventListener('abort', this.#onAbort);
     this.#owner.happens({ type: 'conversation_ended', child: this });
   }
 }

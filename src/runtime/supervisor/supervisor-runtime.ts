@@ -96,10 +96,19 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
     return new Promise((resolve, reject) => {
       assertObject('options', options);
       const child = new SessionChild(this, options, { resolve, reject });
-      options.prepare?.(child.session);
+      const refuse = (error: unknown) => {
+        reject(error);
+        child.dismiss(error);
+      };
+      try {
+        options.prepare?.(child.session);
+      } catch (thrown) {
+        refuse(thrown);
+        return;
+      }
       // it was closed before it began
-      if (child.isOver) throw new ConnectAbortedError();
-      this.#take({ type: 'start_session', child, refuse: reject });
+      if (child.isOver) refuse(new ConnectAbortedError());
+      else this.#take({ type: 'start_session', child, refuse });
     });
   }
 

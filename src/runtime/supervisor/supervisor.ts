@@ -80,7 +80,8 @@ export class Supervisor {
   /**
    * Stops all children and then the supervisor, and says what became of each. Nothing is started any more; sessions take no acts
    * of the host; calls that are being published are waited for, and then each session is closed, the youngest first. What has not
-   * finished in `deadlineMs` (default 5,000 ms; 0: at once) is closed, too, which takes as long as its `closeTimeoutMs` at most.
+   * finished in `deadlineMs` (default 5,000 ms; 0: at once) is closed, too, which takes as long as its `closeTimeoutMs` at most
+   * (with 0, which is no limit, a driver that never closes is waited for).
    * Calling it again gives the same report, and may bring the deadline nearer, never put it off.
    *
    * Rejects with an `InvalidInputError` for a deadline that is none; nothing has happened then.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JournalFailedError } from '../../../src/contract/errors.js';
 import type { Journal, JournalEntry } from '../../../src/contract/journal.js';
-import { memoryJournal } from '../../../src/journal/index.js';
+import { decodeRecord, encodeRecord, memoryJournal, parseRecord, printRecord } from '../../../src/journal/index.js';
 import { verify } from '../../../src/verify/index.js';
 import { outcomeOf, quiet } from '../stage.js';
 import { decodeJournal } from './journal-reading.js';
@@ -64,6 +64,11 @@ describe('the journal', () => {
     await supervisor.shutdown();
     const verdict = await verify(journal);
     expect(verdict.findings).toEqual([]);
+    for (const record of await decodeJournal(journal)) {
+      if (record.kind !== 'supervisor') continue;
+      expect(decodeRecord(encodeRecord(record))).toEqual(record);
+      expect(parseRecord(printRecord(record))).toEqual(record);
+    }
     const actors = new Set((await decodeJournal(journal)).map(({ actor }) => actor));
     expect([...actors].filter((actor) => actor.startsWith('ses_'))).toHaveLength(4);
     expect((await decodeJournal(own)).every(({ kind }) => kind !== 'supervisor')).toBe(true);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineTool, startSession } from '../../../src/runtime/index.js';
+import { defineTool, type SupervisedSession, startSession } from '../../../src/runtime/index.js';
 import { isSettled, outcomeOf, quiet, toolCall, watchProcess } from '../stage.js';
 import { FarSide, stage, text, watch } from './stage.js';
 
@@ -54,6 +54,17 @@ describe('limits', () => {
     conversation.close();
     expect(supervisor.get('c')).toBeUndefined();
     expect(supervisor.createConversation({ id: 'c' })).toBe(supervisor.get('c'));
+  });
+
+  test('let go of a conversation whose signal is aborted, though it is at rest', () => {
+    const abort = new AbortController();
+    const { supervisor } = stage({ maxConversations: 1 });
+    const conversation = supervisor.createConversation({ signal: abort.signal });
+    conversation.apply({ end: 'cancel' });
+    abort.abort();
+    expect(supervisor.list()).toEqual([]);
+    expect(() => supervisor.createConversation({ signal: abort.signal })).toThrow();
+    supervisor.createConversation();
   });
 
   test('share one pool of places over all sessions', async () => {
@@ -146,6 +157,29 @@ describe('prepare', () => {
     expect(await outcomeOf(closing)).toMatchObject({ error: { code: 'connect_aborted' } });
     expect(far.lines).toHaveLength(0);
     expect(supervisor.stats).toMatchObject({ sessions: 0, started: 0 });
+  });
+
+  test('of a start that is refused is given a session that ends, and takes no acts before it is connected', async () => {
+    const { supervisor, start } = stage({ maxSessions: 1 });
+    await start(new FarSide());
+    let given: SupervisedSession | undefined;
+    const acts: Promise<unknown>[] = [];
+    const prepare = (session: SupervisedSession) => {
+      given = session;
+      acts.push(outcomeOf(session.send({ type: 'text', text: 'early' })));
+    };
+    const { ended, words } = await new Promise<ReturnType<typeof watch>>((resolve) => {
+      const watched = (session: SupervisedSession) => {
+        prepare(session);
+        resolve(watch(session));
+      };
+      start(new FarSide(), { prepare: watched }).catch(() => {});
+    });
+    await ended;
+    expect(words).toEqual([]);
+    expect(await acts[0]).toMatchObject({ error: { code: 'not_supported' } });
+    expect(await given?.closed).toMatchObject({ reason: 'connect_failed', incarnations: 0 });
+    expect(supervisor.stats).toMatchObject({ sessions: 1, refused: 1, ended: 0 });
   });
 });
 
