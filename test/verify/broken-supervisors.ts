@@ -45,7 +45,7 @@ function sharesAPool(): readonly JournalRecord[] {
 
 export const brokenSupervisors: readonly BrokenJournal[] = [
   { invariant: 'K6', title: 'two sessions each hold the one place of their pool', records: sharesAPool() },
-  broken('V1', 'a conversation is begun while the supervisor drains', (draft) => {
+  broken('S16', 'a conversation is begun while the supervisor drains', (draft) => {
     const [start] = draft.splice(placeOf(draft, 'start_conversation'), 1);
     const at = placeOf(draft, 'shutdown');
     return draft.toSpliced(at + 1, 0, { ...(start as Draft[number]), from: 'draining', to: 'draining' });
@@ -63,24 +63,24 @@ export const brokenSupervisors: readonly BrokenJournal[] = [
       record.did = record.did.filter(({ effect }) => effect !== 'reportFailure');
     })(draft),
   ),
-  broken('V6', 'an incarnation is said to have ended before its records have an end', (draft) => {
+  broken('S1', 'an incarnation is said to have ended before its records have an end', (draft) => {
     const at = placeOf(draft, 'incarnation_ended', 'two ');
     const session = draft[at]?.did[0]?.detail?.split(' ')[1];
     const ended = draft.findLastIndex(({ actor, to }) => actor === session && to === 'closed');
     const [record] = draft.splice(at, 1);
     return draft.toSpliced(ended, 0, record as Draft[number]);
   }),
-  broken('V6', 'an incarnation is said to have begun after its records did', (draft) => {
+  broken('S1', 'an incarnation is said to have begun after its records did', (draft) => {
     const at = placeOf(draft, 'restart_due', 'two ');
     const [record] = draft.splice(at, 1);
     return draft.toSpliced(at + 1, 0, record as Draft[number]);
   }),
-  broken('V6', 'an incarnation is said to have ended for another reason', (draft) =>
+  broken('S1', 'an incarnation is said to have ended for another reason', (draft) =>
     changed('incarnation_ended', 'two ', (record) => {
       record.did = record.did.map(({ effect, detail }) => ({ effect, detail: `${detail}`.replace(/\S+$/, 'host') }));
     })(draft),
   ),
-  broken('V7', 'more sessions live than may', limit('maxSessions', '2')),
-  broken('V7', 'more conversations live than may', limit('maxConversations', '0')),
-  broken('V7', 'the sessions share a pool of another size', limit('maxConcurrentTools', '7')),
+  broken('S11', 'more sessions live than may', limit('maxSessions', '2')),
+  broken('S11', 'more conversations live than may', limit('maxConversations', '0')),
+  broken('S12', 'the sessions share a pool of another size', limit('maxConcurrentTools', '7')),
 ];

@@ -1,4 +1,4 @@
-/** Supervisors in `verify` and `replay` (V1–V7): what a sound journal shows, and that every change of it is noticed. */
+/** Supervisors in `verify` and `replay` (supervision.md: S1, S11, S12, S16; V2–V4 of the machine): what a sound journal shows, and that every change of it is noticed. */
 import { describe, expect, test } from 'vitest';
 import { supervisorEvents } from '../../machines/index.js';
 import { recordInWords } from '../../src/cli/journal-words.js';

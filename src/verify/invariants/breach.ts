@@ -1,6 +1,6 @@
 /** What an invariant is, and what it is to be broken. */
 
-/** The invariants that a journal is held to: those of duplex.md and conversation.md, and those of the machines behind them. */
+/** The invariants that a journal is held to: those of duplex.md, conversation.md and supervision.md, and those of the machines behind them. */
 export type InvariantNumber =
   | 'D1'
   | 'D2'
@@ -28,13 +28,14 @@ export type InvariantNumber =
   | 'K2'
   // of the pool of places that sessions share
   | 'K6'
-  // of supervisors: V1 to V4 are those of their machine
-  | 'V1'
+  // of supervision.md, and of the machine of supervisors behind it
+  | 'S1'
+  | 'S11'
+  | 'S12'
+  | 'S16'
   | 'V2'
   | 'V3'
-  | 'V4'
-  | 'V6'
-  | 'V7';
+  | 'V4';
 
 /** What can be wrong with a journal: an invariant is broken, or its records do not hang together. */
 export type BreachOf = InvariantNumber | 'structure';

@@ -13,7 +13,22 @@ import type { BreachOf, InvariantNumber, Stated } from './breach.js';
 
 const sentences: readonly (readonly [number: InvariantNumber, sentence: string, reads: string])[] = [
   [
-    'V1',
+    'S1',
+    'an incarnation begins after its start is recorded, and has ended for the reason given before another one of its session begins',
+    'did (openIncarnation, announceIncarnation, armRestart, releaseChild); the beginnings and ends of sessions',
+  ],
+  [
+    'S11',
+    'no more children live than the limits allow',
+    'did (maxSessions, maxConversations, openIncarnation, openConversation, releaseChild)',
+  ],
+  [
+    'S12',
+    'the calls of all sessions get their places from one pool, of the size that is said',
+    'did of the first record (maxConcurrentTools); pool and poolPlaces of sessions',
+  ],
+  [
+    'S16',
     'only a supervisor that runs starts anything: a child, or another incarnation of one',
     'from and did (openIncarnation, openConversation)',
   ],
@@ -24,16 +39,6 @@ const sentences: readonly (readonly [number: InvariantNumber, sentence: string, 
     'event and did (armRestart, releaseChild)',
   ],
   ['V4', 'a session that is given up is reported before it is released', 'event and did (reportFailure, releaseChild)'],
-  [
-    'V6',
-    'an incarnation begins after its start is recorded, and has ended for the reason given before another one of its session begins',
-    'did (openIncarnation, announceIncarnation, armRestart, releaseChild); the beginnings and ends of sessions',
-  ],
-  [
-    'V7',
-    'no more children live than the limits allow, and all their calls get their places from one pool of the size that is said',
-    'did of the first record (maxSessions, maxConversations, maxConcurrentTools); pool of sessions',
-  ],
 ];
 
 /** The invariants of supervisors that a journal shows. */
@@ -125,9 +130,9 @@ export class SupervisorJudge {
     const places = this.#limits.get('maxConcurrentTools');
     if (pool === undefined || poolPlaces !== places) {
       const has = pool === undefined ? 'none' : `one of ${poolPlaces} places`;
-      this.#add('V7', `incarnation ${session} shares a pool of ${places} places with the others, and has ${has}`);
+      this.#add('S12', `incarnation ${session} shares a pool of ${places} places with the others, and has ${has}`);
     } else if (this.#pool !== undefined && this.#pool !== pool) {
-      this.#add('V7', `incarnation ${session} has the pool ${pool}, and the others have ${this.#pool}`);
+      this.#add('S12', `incarnation ${session} has the pool ${pool}, and the others have ${this.#pool}`);
     }
     this.#pool ??= pool;
     return this.#taken();
@@ -149,7 +154,7 @@ export class SupervisorJudge {
   #takeEffect({ event, from }: JournalRecord, { effect, detail = '' }: RecordedEffect): void {
     const [id = '', session, reason] = detail.split(' ');
     if (starts.has(effect) && from !== 'running') {
-      this.#add('V1', `child ${id} is started by a supervisor that is ${from}`);
+      this.#add('S16', `child ${id} is started by a supervisor that is ${from}`);
     }
     switch (effect) {
       case 'openIncarnation':
@@ -187,13 +192,13 @@ export class SupervisorJudge {
       this.#add('V3', `child ${id} is begun again, and there is none`);
     } else {
       if (!child.isWaiting)
-        this.#add('V6', `child ${id} is begun again, and incarnation ${child.session} has not ended`);
+        this.#add('S1', `child ${id} is begun again, and incarnation ${child.session} has not ended`);
       this.#enter(child, session);
     }
   }
 
   #enter(child: Child, session: string): void {
-    if (this.#knows(session)) this.#add('V6', `incarnation ${session} begins before its start is recorded`);
+    if (this.#knows(session)) this.#add('S1', `incarnation ${session} begins before its start is recorded`);
     child.session = session;
     child.isWaiting = false;
     child.records = 'none';
@@ -222,7 +227,7 @@ export class SupervisorJudge {
       return undefined;
     }
     if (child.isWaiting || child.session !== session) {
-      this.#add('V6', `incarnation ${session} of child ${id} ${how}, and ${standing(child)}`);
+      this.#add('S1', `incarnation ${session} of child ${id} ${how}, and ${standing(child)}`);
       return undefined;
     }
     return child;
@@ -233,9 +238,9 @@ export class SupervisorJudge {
     if (child === undefined) return undefined;
     // a journal that has refused a record of the session takes no more of it, and maybe of others
     if (child.records === 'open' && reason !== 'journal_failed') {
-      this.#add('V6', `incarnation ${session} has ended, and its own records have no end`);
+      this.#add('S1', `incarnation ${session} has ended, and its own records have no end`);
     } else if (child.records === 'closed' && child.reason !== undefined && child.reason !== reason) {
-      this.#add('V6', `incarnation ${session} has ended with ${reason}, and by its own records with ${child.reason}`);
+      this.#add('S1', `incarnation ${session} has ended with ${reason}, and by its own records with ${child.reason}`);
     }
     return child;
   }
@@ -249,7 +254,7 @@ export class SupervisorJudge {
     // a session as a whole may end for another reason than its last incarnation: one that waits, or is closed on the way
     if (child.kind === 'session' && !child.isWaiting) this.#ended(id, session, child.reason ?? reason);
     else if (child.session !== session && child.kind === 'session') {
-      this.#add('V6', `child ${id} is released after incarnation ${session}, and ${standing(child)}`);
+      this.#add('S1', `child ${id} is released after incarnation ${session}, and ${standing(child)}`);
     }
     this.#children.delete(id);
     if (child.kind === 'session') this.#sessions--;
@@ -258,7 +263,7 @@ export class SupervisorJudge {
 
   #judgeLimit(limit: string, count: number): void {
     const most = this.#limits.get(limit);
-    if (most !== undefined && count > most) this.#add('V7', `${count} live, and ${limit} is ${most}`);
+    if (most !== undefined && count > most) this.#add('S11', `${count} live, and ${limit} is ${most}`);
   }
 
   #judgeEnd({ event, did }: JournalRecord): void {
