@@ -126,7 +126,7 @@ function refuse(response: ServerResponse, status: number, why: string): void {
 
 function urlOf(address: string): URL | undefined {
   try {
-    return new URL(address, 'http://127.0.0.1');
+    return address.startsWith('/') ? new URL(`http://127.0.0.1${address}`) : undefined;
   } catch {
     return undefined;
   }

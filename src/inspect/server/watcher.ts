@@ -92,9 +92,9 @@ export class Watcher {
   }
 
   /** The sessions and conversations of a supervisor. */
-  #children({ list }: Parts, detaching: (() => void)[]): void {
+  #children(parts: Parts, detaching: (() => void)[]): void {
     quietly(() => {
-      for (const child of list?.() ?? [])
+      for (const child of parts.list?.() ?? [])
         detaching.push(...this.#tap(child as Parts), ...this.#conversation(child as Parts));
     });
   }

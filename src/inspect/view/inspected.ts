@@ -4,6 +4,8 @@
  * I1. Of an actor that is recorded nothing is taken: its records say it.
  * I2. An actor is told of from its first step on, or, where it was attached to
  *     late, from where it stood then.
+ * I3. A life that begins is told of when what comes next does, or the step at
+ *     hand is over: a record of its beginning, if there is one, comes first.
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { ActorKind, RecordedEffect } from '../../contract/journal.js';
@@ -14,7 +16,7 @@ export interface InspectedWatch {
   /** Whether records tell of it. */
   isRecorded(actor: string): boolean;
   moved(move: InspectedMove): void;
-  /** A session has come. */
+  /** A session has come, or has connected. */
   sessionCame(): void;
 }
 
@@ -47,6 +49,8 @@ export class Inspected {
   readonly #seen = new WeakMap<AnyActorRef, Seen>();
   /** While the actors that live are announced. */
   isAnnouncing = false;
+  /** Of a life that has just begun. */
+  #held: (() => void) | undefined;
 
   constructor(watch: InspectedWatch, name: string | undefined) {
     this.#watch = watch;
@@ -57,6 +61,7 @@ export class Inspected {
     const { type, actorRef } = event;
     const seen = this.#seenOf(actorRef as AnyActorRef);
     if (seen === undefined) return;
+    this.#release();
     switch (type) {
       case '@xstate.actor':
         if (this.isAnnouncing) this.#step(seen, stateOf((actorRef as AnyActorRef).getSnapshot()), undefined);
@@ -65,15 +70,38 @@ export class Inspected {
       case '@xstate.event':
         seen.event = event.event.type;
         seen.did = [];
+        if (seen.kind === 'session' && seen.event === 'connected') this.#watch.sessionCame();
         break;
       case '@xstate.action':
         seen.did.push(effectOf(event.action));
         break;
       case '@xstate.snapshot':
-        this.#step(seen, stateOf(event.snapshot), policyOf(event.snapshot));
+        this.#snapshot(seen, stateOf(event.snapshot), policyOf(event.snapshot));
         break;
     }
   };
+
+  #snapshot(seen: Seen, to: string, policy: InspectedMove['policy']): void {
+    const tell = () => this.#step(seen, to, policy);
+    const mayBeRecorded = seen.state === '' && (seen.kind === 'session' || seen.kind === 'conversation');
+    if (!mayBeRecorded) {
+      tell();
+      return;
+    }
+    this.#held = tell;
+    Promise.resolve().then(
+      () => {
+        if (this.#held === tell) this.#release();
+      },
+      () => {},
+    );
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    held?.();
+  }
 
   #step(seen: Seen, to: string, policy: InspectedMove['policy']): void {
     const { id, kind, parent, state: from, did } = seen;
@@ -100,7 +128,6 @@ export class Inspected {
       policy,
       ...(causedBy === undefined ? {} : { causedBy }),
     });
-    if (kind === 'session' && isFirst) this.#watch.sessionCame();
   }
 
   #seenOf(ref: AnyActorRef): Seen | undefined {
