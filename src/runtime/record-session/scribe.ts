@@ -324,7 +324,7 @@ export class Scribe {
     for (const entry of this.#provisional.values()) {
       switch (entry.of) {
         case 'call':
-          if (!this.#calls.has(entry.call.id)) break;
+          if (this.#calls.get(entry.call.id) !== entry.call) break;
           entry.call.isCommitted = true;
           this.#add(entry.call.message);
           break;

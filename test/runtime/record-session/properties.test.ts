@@ -1,23 +1,16 @@
 /** Random sessions, recorded: the stream is legal, folds without a diagnostic, and comes to what anybody would have written down. */
 import fc from 'fast-check';
 import { describe } from 'vitest';
-import type { Message, ResponseEvent } from '../../../proto/index.js';
+import type { ResponseEvent } from '../../../proto/index.js';
 import { tapped } from '../../../src/contract/session-tap.js';
-import {
-  type ConversationState,
-  createFold,
-  historyOf,
-  linearMessages,
-  openToolCalls,
-} from '../../../src/conversation/index.js';
 import { recordSession } from '../../../src/runtime/index.js';
 import type { Scenario, ScenarioHeader, Step } from '../../../src/scenario/scenario.js';
 import { scenario } from '../../../src/testing/arbitraries/index.js';
-import { expectLegal } from '../../../src/testing/index.js';
 import { type Ending, ending } from '../../properties/ending.js';
 import { fileOf, play } from '../../properties/played.js';
 import { Broken, property } from '../../properties/property.js';
-import { type Fact, factsOf, spaced, transcriptOf } from './transcript.js';
+import { problemsOf } from './problems.js';
+import { type Fact, factsOf, transcriptOf } from './transcript.js';
 
 /** What random scenarios say too seldom for a record: transcripts in pieces, audio that tells how long it is, texts of some length. */
 const said: fc.Arbitrary<unknown> = fc.oneof(
@@ -92,71 +85,6 @@ function told(
   findings: readonly string[],
 ): string {
   return `${fileOf(header, entries, findings.join('\n'))}\nplayed ${JSON.stringify([...played])}`;
-}
-
-function problemsOf(events: readonly ResponseEvent[], transcript: readonly string[]): string[] {
-  try {
-    expectLegal(events, { complete: true });
-  } catch (error) {
-    return [String(error)];
-  }
-  const fold = createFold({ mode: 'strict' });
-  let state = fold.initial;
-  const problems: string[] = [];
-  let before: readonly string[] = [];
-  for (const [index, event] of events.entries()) {
-    const step = fold.take(state, event);
-    if (step.error !== undefined) return [`event ${index}: ${step.error.message}`];
-    state = step.state;
-    const lasting = lastingOf(state.conversation);
-    for (const lost of before.filter((id) => !lasting.includes(id))) problems.push(`event ${index}: lost ${lost}`);
-    before = lasting;
-    const open = historyOf(state.conversation, { openCalls: 'as_error' }).length;
-    const answered = historyOf(state.conversation).length;
-    if (answered > open) problems.push(`event ${index}: a history that is longer without its open calls`);
-  }
-  const { conversation } = state;
-  const unanswered = openToolCalls(conversation);
-  if (unanswered.length > 0) problems.push(`open at the end: ${unanswered.join()}`);
-  const lines = linearMessages(conversation).map(lineOf);
-  if (JSON.stringify(lines) !== JSON.stringify(transcript)) {
-    problems.push(`recorded\n  ${lines.join('\n  ')}\nexpected\n  ${transcript.join('\n  ')}`);
-  }
-  return problems;
-}
-
-/** What no event may take away: results, and what the user said. */
-function lastingOf(state: ConversationState): string[] {
-  return linearMessages(state).flatMap(({ id, message }) => {
-    if (message.case === 'userQuery') return [id];
-    return message.case === 'toolCallResult' && message.value.result.case !== 'cancel' ? [id] : [];
-  });
-}
-
-function lineOf({ message }: Message): string {
-  switch (message.case) {
-    case 'userQuery':
-      return `user: ${message.value.query}`;
-    case 'agentOutput':
-      return `agent: ${message.value.text}`;
-    case 'toolCall': {
-      const { toolCallId, tool } = message.value;
-      if (tool.case === 'callMcpTool')
-        return `call ${toolCallId}: ${tool.value.name} ${JSON.stringify(tool.value.args)}`;
-      const { name, arguments: args } = JSON.parse(tool.case === 'server' ? tool.value.payload : '{}');
-      return `call ${toolCallId}: ${name} ${spaced(args)}`;
-    }
-    case 'toolCallResult': {
-      const { toolCallId, result } = message.value;
-      if (result.case !== 'callMcpTool') return `answer ${toolCallId}: ${result.case === 'cancel' ? 'cancelled' : ''}`;
-      const { result: outcome } = result.value;
-      if (outcome.case === 'error') return `answer ${toolCallId}: true ${outcome.value.message}`;
-      const piece = outcome.case === 'success' ? outcome.value.results[0]?.result : undefined;
-      return `answer ${toolCallId}: false ${piece?.case === 'text' ? piece.value.text : ''}`;
-    }
-    default:
-      return String(message.case);
-  }
 }
 
 describe('a session that is recorded', () => {

@@ -3,8 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResponseEvent } from '../../../proto/index.js';
 import { InvalidInputError, ResponseStreamError } from '../../../src/contract/errors.js';
 import { openToolCalls } from '../../../src/conversation/index.js';
-import { createConversation, defineTool, recordSession } from '../../../src/runtime/index.js';
-import { expectLegal } from '../../../src/testing/index.js';
+import {
+  createConversation,
+  defineTool,
+  recordSession,
+  type SessionRecording,
+  startSession,
+} from '../../../src/runtime/index.js';
+import { expectLegal, scriptedProvider } from '../../../src/testing/index.js';
 import { actions, add, begin, done, init, said, task } from '../../conversation/events.js';
 import { type Held, held, isSettled, quiet, stage, toolCall, watchProcess } from '../stage.js';
 import { recorded, wordsOf } from './recorded.js';
@@ -247,6 +253,38 @@ describe('a conversation', () => {
     await quiet();
     expect(open).toEqual([0]);
     await session.close();
+  });
+});
+
+describe('`prepare`', () => {
+  it('is where a recording misses nothing', async () => {
+    const far = scriptedProvider({ events: [text('at once'), complete, { type: 'closed' }] });
+    const conversation = createConversation({ mode: 'strict' });
+    await startSession({
+      provider: far,
+      connect: { model: 'scripted' },
+      prepare: (session) => {
+        recordSession(session, { conversation });
+      },
+    });
+    await conversation.ended;
+    expect(wordsOf(conversation.state)).toEqual(['agent: at once']);
+  });
+
+  it('and a connect that fails is the end of it', async () => {
+    const far = scriptedProvider({ onCall: (_, answer) => answer.reject(new RangeError('no route')) });
+    const conversation = createConversation({ mode: 'strict' });
+    let recording: SessionRecording | undefined;
+    const start = startSession({
+      provider: far,
+      connect: { model: 'scripted' },
+      prepare: (session) => {
+        recording = recordSession(session, { conversation });
+      },
+    });
+    await expect(start).rejects.toThrow('no route');
+    expect(await recording?.finished).toMatchObject({ reason: 'session_ended', closed: { reason: 'connect_failed' } });
+    expect(conversation.state.finished?.reason).toBe('llmUnavailable');
   });
 });
 

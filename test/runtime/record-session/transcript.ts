@@ -33,6 +33,8 @@ interface Line {
   readonly who: 'user' | 'agent' | 'call' | 'answer';
   /** Of the call. */
   readonly call?: string;
+  /** Of an answer: the call that it answers. */
+  readonly of?: Line | undefined;
   /** In pieces, each of the batch in which it came. */
   pieces: { text: string; batch: number }[];
   batch: number;
@@ -62,8 +64,8 @@ export function transcriptOf(facts: readonly Fact[], { mode, delivers }: Transcr
   let playIsOver = true;
 
   const textOf = ({ pieces }: Line) => pieces.map(({ text }) => text).join('');
-  const write = (who: Line['who'], text: string, call?: string): Line => {
-    const line: Line = { who, pieces: [{ text, batch }], batch, ...(call === undefined ? {} : { call }) };
+  const write = (who: Line['who'], text: string, call?: string, of?: Line): Line => {
+    const line: Line = { who, pieces: [{ text, batch }], batch, of, ...(call === undefined ? {} : { call }) };
     lines.push(line);
     return line;
   };
@@ -77,7 +79,8 @@ export function transcriptOf(facts: readonly Fact[], { mode, delivers }: Transcr
       return to === 'publishing' || to === 'abandoned' || to === 'cancelled' ? [to] : [];
     })[0];
   const answer = (id: string, text: string) => {
-    if (open.delete(id)) write('answer', `${text}`, id);
+    const of = open.get(id);
+    if (open.delete(id)) write('answer', text, id, of);
   };
 
   /** Takes back what the batch at hand has brought, writes again what lasts. */
@@ -88,9 +91,9 @@ export function transcriptOf(facts: readonly Fact[], { mode, delivers }: Transcr
     const again = lines.filter((line) => {
       if (line.batch < batch) return false;
       if (line.who === 'user') return true;
-      if (line.who === 'call') return open.has(line.call as string) && goesOn(line.call as string);
+      if (line.who === 'call') return open.get(line.call as string) === line && goesOn(line.call as string);
       // an answer of a call that stands is lasting
-      return line.who === 'answer' && before.some(({ who, call }) => who === 'call' && call === line.call);
+      return line.who === 'answer' && before.includes(line.of as Line);
     });
     lines = [...before, ...again];
     for (const line of again) line.batch = 0;
