@@ -14,6 +14,7 @@ import { fileJournal } from '../../src/journals/file/index.js';
 import { actions, add, begin, init, said, task } from '../conversation/events.js';
 import { ComposedSession, Pages } from './composed.js';
 import { changed, draftOf } from './edits.js';
+import { supervisedRecords } from './supervised.js';
 
 let folder = '';
 beforeAll(() => {
@@ -211,5 +212,39 @@ session ses_one: open.responding
     for (const at of ['x', '-1', '1.5', '']) {
       await expect(replayFile(path, { at })).rejects.toMatchObject({ code: 'invalid_input' });
     }
+  });
+});
+
+describe('a supervisor', () => {
+  test('is counted, and has no end where the journal was cut off', async () => {
+    const records = await supervisedRecords;
+    const whole = await verified(await written(records));
+    expect(whole.out.split('\n')[0]).toMatch(
+      /^FILE: \d+ records: 7 sessions, 2 calls, 1 conversation, 0 transactions, 1 supervisor$/,
+    );
+    const cut = await verified(await written(records.slice(0, -1)));
+    expect(cut).toMatchObject({ status: 0 });
+    expect(cut.out).toContain('without an end: 1 supervisor (they go on, or their process is gone)');
+  });
+
+  test('stands with its children at any record', async () => {
+    const records = await supervisedRecords;
+    const path = await written(records);
+    const at = String((records.find(({ event }) => event === 'shutdown')?.seq ?? 0) - 1);
+    const { status, out } = await replayed(path, { at });
+    expect(status).toBe(0);
+    const lines = out.split('\n');
+    const supervisor = lines.findIndex((line) => line.startsWith('supervisor '));
+    expect(lines.slice(supervisor).map((line) => line.replace(/ses_\w+/, 'SES'))).toEqual([
+      'supervisor sup_one: running, 3 children',
+      '  session one  waits to begin again after SES',
+      '  conversation con_one',
+      '  session two  SES',
+    ]);
+    const json = await replayed(path, { json: true });
+    const told = json.out.split('\n').map((line) => JSON.parse(line) as { supervisor?: unknown });
+    expect(told.find(({ supervisor }) => supervisor !== undefined)).toEqual({
+      supervisor: { id: 'sup_one', state: 'stopped', children: [] },
+    });
   });
 });
