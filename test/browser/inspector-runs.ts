@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { demoScenario } from '../../src/cli/demo-scenario.js';
 import { framesOf } from '../../src/cli/inspect-frames.js';
-import { scenarioSource } from '../../src/cli/inspect-source.js';
+import { inspectSourceOf, scenarioSource } from '../../src/cli/inspect-source.js';
 import type { Frame, Step } from '../../src/inspect/view/frames.js';
 import { parseScenario } from '../../src/scenario/parse.js';
 
@@ -16,6 +16,11 @@ export function demoFrames(): Promise<readonly Frame[]> {
 export async function scenarioFrames(name: string): Promise<readonly Frame[]> {
   const file = fileURLToPath(new URL(`../scenarios/${name}.jsonl`, import.meta.url));
   return framesOf(scenarioSource(name, parseScenario(await readFile(file, 'utf8'), name)));
+}
+
+/** The frames of one of the files of response events under `test/scenarios/fold/`. */
+export async function conversationFrames(name: string): Promise<readonly Frame[]> {
+  return framesOf(await inspectSourceOf(fileURLToPath(new URL(`../scenarios/fold/${name}.jsonl`, import.meta.url))));
 }
 
 /** The opening of a live run, with the charts of these frames. */

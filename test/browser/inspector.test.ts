@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Frame } from '../../src/inspect/view/frames.js';
 import { chromiumPath, launch } from './chromium.js';
 import { contrast, focused, names, smallTargets, startFrames, watch } from './inspector-checks.js';
-import { demoFrames, liveOpening, liveSteps, scenarioFrames, take } from './inspector-runs.js';
+import { conversationFrames, demoFrames, liveOpening, liveSteps, scenarioFrames, take } from './inspector-runs.js';
 import { type InspectorSite, serveInspector } from './inspector-site.js';
 
 const executable = chromiumPath();
@@ -156,6 +156,22 @@ describe.skipIf(executable === undefined)('the inspector in Chromium', () => {
       );
       expect(await text('#events .row.current .glyph')).toBe('✕');
       await shot('why-1280-light');
+    });
+
+    it('tells of a conversation, and why its transactions were rolled back', async () => {
+      await open(await conversationFrames('failure-rolls-every-level-back'));
+      await shot('conversation-1280-light');
+      expect(await treeOf()).toContainEqual(expect.stringMatching(/✕ .* rolled back$/));
+      await page.locator('#tree .row:not([hidden])', { hasText: 'rolled back' }).first().click();
+      await settled();
+      expect(await text('.why')).toMatch(/^Why it was rolled back step \d+ \S/);
+      expect(await lit()).toEqual(['rolled_back']);
+      await page.locator('.why a').first().click();
+      await press('k');
+      expect(await page.locator('#talk .withdrawn').count()).toBeGreaterThan(0);
+      await press('k', 'k');
+      expect(await page.locator('#talk .provisional').count()).toBeGreaterThan(0);
+      await shot('transaction-1280-light');
     });
 
     it('is drawn in the dark, too', async () => {

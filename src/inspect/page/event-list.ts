@@ -21,7 +21,6 @@ interface Row {
   readonly at: HTMLElement;
   readonly glyph: HTMLElement;
   readonly what: HTMLElement;
-  readonly actor: HTMLElement;
 }
 
 export class EventList implements View {
@@ -119,7 +118,7 @@ export class EventList implements View {
     this.#viewer.choose(step.actor);
   }
 
-  #show({ root, n, at, glyph, what, actor }: Row, index: number): void {
+  #show({ root, n, at, glyph, what }: Row, index: number): void {
     const { run, matches } = this.#viewer;
     const number = matches.steps[index] as number;
     const step = run.step(number);
@@ -142,7 +141,8 @@ export class EventList implements View {
         el('span', 'name', eventOf(step)),
         el('span', 'to', step.from === step.to ? '' : ` → ${step.to}`),
       );
-      setText(actor, run.nameOf(step.actor));
+      // As a new node: one that is kept, and grows at its left, would count as moved.
+      root.lastElementChild?.replaceWith(el('span', 'who', run.nameOf(step.actor)));
       setAttribute(root, 'title', titleOf(step));
     }
     setAttribute(root, 'aria-selected', String(number === instant));
@@ -180,15 +180,9 @@ function noteOf({ run, matches, filter }: Viewer): string {
 }
 
 function makeRow(): Row {
-  const [n, at, glyph, what, actor] = ['n', 'at', 'glyph', 'what', 'who'].map((name) => el('span', name)) as [
-    HTMLElement,
-    HTMLElement,
-    HTMLElement,
-    HTMLElement,
-    HTMLElement,
-  ];
+  const [n, at, glyph, what] = [el('span', 'n'), el('span', 'at'), el('span', 'glyph'), el('span', 'what')] as const;
   glyph.setAttribute('aria-hidden', 'true');
-  const root = el('div', 'row event', n, at, glyph, what, actor);
+  const root = el('div', 'row event', n, at, glyph, what, el('span', 'who'));
   root.setAttribute('role', 'option');
-  return { root, n, at, glyph, what, actor };
+  return { root, n, at, glyph, what };
 }

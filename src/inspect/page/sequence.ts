@@ -5,6 +5,7 @@ import { stepsBy, timeOf } from './event-list.js';
 import { LaneMap, lifeClasses, lifelines, timeWidth } from './lanes-drawing.js';
 import { eventOf, markOf } from './model/marks.js';
 import { Rows } from './model/rows.js';
+import type { Run } from './model/run.js';
 import type { View, Viewer } from './viewer.js';
 import { VirtualList } from './virtual-list.js';
 
@@ -107,7 +108,7 @@ export class SequenceView implements View {
     const middle = this.#rows.steps[Math.min(to - 1, (from + to) >> 1)] ?? run.last;
     const names: [string, string, boolean][] = [
       ['far side', 'far side', false],
-      ['session', 'session', false],
+      [whose(run, middle), 'the session or the conversation that a step belongs to', false],
     ];
     for (let column = 0; column < run.lanes.count; column++) {
       const owner = run.lanes.ownerOf(column, middle) ?? '';
@@ -194,6 +195,18 @@ export class SequenceView implements View {
     words.setAttribute('x', String(isLeft ? right - 8 : left + 8));
     words.setAttribute('text-anchor', isLeft ? 'end' : 'start');
   }
+}
+
+/** What the second lane is at a step: of a session, or of a conversation. */
+function whose(run: Run, n: number): string {
+  const step = run.step(n);
+  for (
+    let actor = step === undefined ? undefined : run.actors.get(step.actor);
+    actor !== undefined;
+    actor = actor.parent
+  )
+    if (actor.kind === 'conversation') return 'conversation';
+  return 'session';
 }
 
 function countRows({ arrows }: Step): number {
