@@ -87,11 +87,15 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Named one by one where it can be: older engines spread slowly. */
+/** Named one by one: older engines spread slowly. */
 function placed(seq: number, entry: JournalEntry): JournalRecord {
   const { at, actor, kind, event, from, to, cause, did, passed, data } = entry;
-  if (passed !== undefined || data !== undefined) return { seq, ...entry };
-  return { seq, at, actor, kind, event, from, to, cause, did };
+  if (data === undefined) {
+    if (passed === undefined) return { seq, at, actor, kind, event, from, to, cause, did };
+    return { seq, at, actor, kind, event, from, to, cause, did, passed };
+  }
+  if (passed === undefined) return { seq, at, actor, kind, event, from, to, cause, did, data };
+  return { seq, at, actor, kind, event, from, to, cause, did, data, passed };
 }
 
 /**

@@ -98,7 +98,7 @@ function writtenBefore(entry: JournalEntry): Written | undefined {
   if (several === undefined) {
     if (!Object.isFrozen(did) || !did.every((effect) => Object.isFrozen(effect))) return undefined;
     const known = writtenNow(entry);
-    written.set(did, [known]);
+    if (known.whole.length <= longestKept) written.set(did, [known]);
     return known;
   }
   for (let at = 0; at < several.length; at++) {
@@ -107,7 +107,7 @@ function writtenBefore(entry: JournalEntry): Written | undefined {
   }
   if (several.length === mostOfOne) return undefined;
   const known = writtenNow(entry);
-  several.push(known);
+  if (known.whole.length <= longestKept) several.push(known);
   return known;
 }
 
