@@ -21,7 +21,6 @@ import {
   type Candidate,
   type Cast,
   Coordination,
-  type Effect,
   type Occurrence,
   type SessionEventType,
   type SessionSnapshot,
@@ -49,8 +48,9 @@ import { performForCall } from './call-effects.js';
 import { rulesOf } from './call-rules.js';
 import { Delivery } from './delivery.js';
 import { closeDriver, connect, performAct } from './driver-calls.js';
-import { type PlainReport, plainReportOf, readFarEvent } from './far-event.js';
+import { outputOf, plainReportOf, readFarEvent } from './far-event.js';
 import { type FarReader, FarStream } from './far-stream.js';
+import { deliversOnly, flowing } from './flowing.js';
 import { type PendingAct, PendingActs } from './host-acts.js';
 import { Lifecycle } from './lifecycle.js';
 import type { SessionSettings } from './options.js';
@@ -61,8 +61,6 @@ import type { Input, Payload, PlainSessionEvent, SessionLife } from './session-l
 import { SessionRecorder } from './session-recorder.js';
 import { Taps } from './taps.js';
 
-/** Where output changes nothing and is only delivered, as the machine says: asked once, not for every piece. */
-const flowing = sessionSnapshotInWhichOutputFlows();
 const nothing: Payload = {};
 /** What a far-side event asks for that is only delivered. */
 const aDelivery: readonly Asked<Call>[] = [{ type: 'deliver', params: undefined, call: undefined, detail: undefined }];
@@ -225,7 +223,10 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   // ── what the driver's stream gives (FarReader) ──
 
   read(value: unknown): void {
-    if (this.#takesFastLane(value)) return;
+    if (!this.#takesFastLane(value)) this.#takesLongWay(value);
+  }
+
+  #takesLongWay(value: unknown): void {
     const reading = readFarEvent(value);
     if (!('event' in reading)) {
       this.happens(reading.type, { problem: reading.problem });
@@ -251,27 +252,38 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
   /**
    * Where the machine asks for nothing but a delivery, and the host has room,
    * there is nothing to coordinate: the step is taken in one look
-   * (`test/properties` hold it to the coordination).
+   * (`test/properties` hold it to the coordination). Output that changes
+   * nothing is no step at all.
    */
   #takesFastLane(value: unknown): boolean {
     if (this.#isStepping) return false;
+    if (this.session !== flowing || this.actor.isWatched) return this.#takesShortStep(value);
+    const output = outputOf(value, this.settings);
+    if (output === undefined) return this.#takesShortStep(value);
+    if (this.delivery.room <= 0) return false;
+    this.#recorder?.took(typeof output === 'string' ? 'text' : 'audio');
+    this.#isStepping = true;
+    this.delivery.push(output);
+    if (this.#waiting === undefined) this.#isStepping = false;
+    else this.#drain();
+    return true;
+  }
+
+  /** What moves the session alone, without a call. */
+  #takesShortStep(value: unknown): boolean {
     const report = plainReportOf(value, this.settings);
     if (report === undefined) return false;
     const before = this.session;
-    if (before !== flowing || !isOutput(report) || this.actor.isWatched) {
-      const { snapshot, effects } = sessionStepper.step(before, report.type);
-      const { room } = this.delivery;
-      if (!deliversOnly(effects) || room <= 0) return false;
-      this.advanceSession(report.type, snapshot, 0);
-      // nobody is given a place here, whatever there is
-      if (this.#lease !== undefined && this.#coordination.placesWanted > 0) this.#recorder?.lent(0);
-      this.#recorder?.step({ at: 'session', type: report.type }, room, 0, before, aDelivery, { event: report });
-    } else if (this.delivery.room <= 0) return false;
-    else this.#recorder?.took(report.type);
+    const { snapshot, effects } = sessionStepper.step(before, report.type);
+    const { room } = this.delivery;
+    if (!deliversOnly(effects) || room <= 0) return false;
+    this.advanceSession(report.type, snapshot, 0);
+    // nobody is given a place here, whatever there is
+    if (this.#lease !== undefined && this.#coordination.placesWanted > 0) this.#recorder?.lent(0);
+    this.#recorder?.step({ at: 'session', type: report.type }, room, 0, before, aDelivery, { event: report });
     this.#isStepping = true;
-    this.delivery.push(report);
-    if (this.#waiting === undefined) this.#isStepping = false;
-    else this.#drain();
+    this.delivery.push(report.type === 'text' ? report.text : report);
+    this.#drain();
     return true;
   }
 
@@ -573,24 +585,6 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     signal.addEventListener('abort', onAbort, { once: true });
     this.#stopListening = () => signal.removeEventListener('abort', onAbort);
   }
-}
-
-function sessionSnapshotInWhichOutputFlows(): SessionSnapshot | undefined {
-  const { snapshot } = sessionStepper.initial(undefined as never);
-  const candidate = sessionStepper.step(sessionStepper.step(snapshot, 'connected').snapshot, 'text').snapshot;
-  const flows = (['text', 'audio'] as const).every((type) => {
-    const stepped = sessionStepper.step(candidate, type);
-    return stepped.snapshot === candidate && deliversOnly(stepped.effects);
-  });
-  return flows ? candidate : undefined;
-}
-
-function isOutput(report: PlainReport): report is PlainReport & { type: 'text' | 'audio' } {
-  return report.type === 'text' || report.type === 'audio';
-}
-
-function deliversOnly(effects: readonly Effect[]): boolean {
-  return effects.length === 1 && (effects[0] as Effect).type === 'deliver';
 }
 
 /** The states in which a result is decided. */
