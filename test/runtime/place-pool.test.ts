@@ -247,6 +247,18 @@ it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('a pool of %f places
 });
 
 describe('a pool', () => {
+  it('takes the newest wish away of a session that wants less: it keeps its turn (K8)', () => {
+    const pool = new PlacePool(1);
+    const [holder, one, two] = [pool.join(() => {}), pool.join(() => {}), pool.join(() => {})];
+    holder.settle(1, 1, 0);
+    one.settle(0, 0, 1);
+    two.settle(0, 0, 1);
+    one.settle(0, 0, 2);
+    one.settle(0, 0, 1);
+    holder.settle(0, 0, 0);
+    expect([one.places, two.places, pool.waiting]).toEqual([1, 0, 1]);
+  });
+
   /** One session of the model: what it wants and holds, without a limit of its own. */
   interface Client {
     lease: ReturnType<PlacePool['join']>;
