@@ -35,7 +35,11 @@ export async function* framesFrom(url: URL, signal: AbortSignal): AsyncGenerator
           .split('\n')
           .find((line) => line.startsWith('data: '));
         text = text.slice(end + 2);
-        if (data !== undefined) yield data.slice(6);
+        if (data === undefined) continue;
+        const frame = data.slice(6);
+        yield frame;
+        // nothing comes any more
+        if (frame.startsWith('{"type":"ended"')) return;
       }
     }
   } catch (thrown) {

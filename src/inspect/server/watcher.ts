@@ -27,7 +27,9 @@ interface Parts {
   readonly id?: string;
   readonly current?: { readonly sessionId: string } | undefined;
   readonly state?: ConversationState;
-  readonly changes$?: { subscribe(next: () => void): { unsubscribe(): void } };
+  readonly changes$?: {
+    subscribe(observer: { next(): void; complete(): void }): { unsubscribe(): void };
+  };
   calls?(): readonly { readonly id: string; readonly name: string }[];
   list?(): readonly unknown[];
   readonly [tapped]?: Tappable[typeof tapped];
@@ -58,7 +60,7 @@ export class Watcher {
   /** Attaches. Gives what detaches. @throws what `inspect` of the target throws */
   watch(target: Watchable): () => void {
     const parts = target as Watchable & Parts;
-    const detaching: (() => void)[] = [];
+    const detaching = new Set<() => void>();
     const rescan = () => this.#children(parts, detaching);
     const name = parts.sessionId ?? parts.id;
     const inspected = new Inspected(
@@ -76,10 +78,13 @@ export class Watcher {
     inspected.isAnnouncing = true;
     const detach = target.inspect(observe);
     inspected.isAnnouncing = false;
-    detaching.push(detach, ...this.#tap(parts), ...this.#conversation(parts));
+    detaching.add(detach);
+    this.#tap(parts, detaching);
+    this.#conversation(parts, detaching);
     rescan();
     return () => {
-      for (const end of detaching.splice(0)) quietly(end);
+      for (const end of detaching) quietly(end);
+      detaching.clear();
     };
   }
 
@@ -92,21 +97,28 @@ export class Watcher {
   }
 
   /** The sessions and conversations of a supervisor. */
-  #children(parts: Parts, detaching: (() => void)[]): void {
+  #children(parts: Parts, detaching: Set<() => void>): void {
     quietly(() => {
-      for (const child of parts.list?.() ?? [])
-        detaching.push(...this.#tap(child as Parts), ...this.#conversation(child as Parts));
+      for (const child of parts.list?.() ?? []) {
+        this.#tap(child as Parts, detaching);
+        this.#conversation(child as Parts, detaching);
+      }
     });
   }
 
-  #tap(parts: Parts): (() => void)[] {
+  #tap(parts: Parts, detaching: Set<() => void>): void {
     const tap = parts[tapped];
-    if (tap === undefined || this.#tapped.has(parts)) return [];
+    if (tap === undefined || this.#tapped.has(parts)) return;
     this.#tapped.add(parts);
     const session = parts.sessionId ?? parts.current?.sessionId ?? parts.id ?? '';
     const { narrator } = this.#presentation();
     for (const { id, name } of parts.calls?.() ?? []) narrator.knowsCall(session, id, name);
-    return [tap.call(parts, this.#tapOf(session))];
+    let detach: (() => void) | undefined;
+    const ended = () => {
+      if (detach !== undefined) detaching.delete(detach);
+    };
+    detach = tap.call(parts, { ...this.#tapOf(session), ended });
+    detaching.add(detach);
   }
 
   /** Of the presentation of the moment. */
@@ -130,9 +142,9 @@ export class Watcher {
   }
 
   /** What stands of a conversation that nobody records. */
-  #conversation(parts: Parts): (() => void)[] {
+  #conversation(parts: Parts, detaching: Set<() => void>): void {
     const { changes$, id } = parts;
-    if (changes$ === undefined || id === undefined || parts.state === undefined || this.#tapped.has(parts)) return [];
+    if (changes$ === undefined || id === undefined || parts.state === undefined || this.#tapped.has(parts)) return;
     this.#tapped.add(parts);
     const show = guarded(() => {
       if (!this.#recorded.has(id) && parts.state !== undefined) {
@@ -140,8 +152,11 @@ export class Watcher {
       }
     });
     show(undefined);
-    const subscription = changes$.subscribe(() => show(undefined));
-    return [() => subscription.unsubscribe()];
+    let subscription: { unsubscribe(): void } | undefined;
+    const detach = () => subscription?.unsubscribe();
+    detaching.add(detach);
+    // one that has closed has nothing to detach from
+    subscription = changes$.subscribe({ next: () => show(undefined), complete: () => detaching.delete(detach) });
   }
 }
 

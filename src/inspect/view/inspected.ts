@@ -9,6 +9,7 @@
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { ActorKind, RecordedEffect } from '../../contract/journal.js';
+import { ownerOf } from './actor-ids.js';
 import type { InspectedMove } from './narrator.js';
 
 /** Who is told. */
@@ -160,22 +161,6 @@ export class Inspected {
       default:
         return { id, parent: above?.id };
     }
-  }
-}
-
-/** The session or conversation that an actor belongs to. */
-function ownerOf(id: string, kind: ActorKind): string {
-  switch (kind) {
-    case 'call':
-      return id.slice(0, Math.max(0, id.indexOf('/')));
-    case 'transaction':
-      return id.slice(0, Math.max(0, id.lastIndexOf('/')));
-    case 'conversation': {
-      const stream = id.lastIndexOf('/stream-');
-      return stream < 0 ? id : id.slice(0, stream);
-    }
-    default:
-      return id;
   }
 }
 

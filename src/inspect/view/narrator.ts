@@ -14,21 +14,15 @@
 import type { ActorKind, JournalRecord, RecordedEffect } from '../../contract/journal.js';
 import type { SessionTap } from '../../contract/session-tap.js';
 import type { ConversationState } from '../../conversation/index.js';
+import { aboveUnseen, isOver, ownerOf, parentOf } from './actor-ids.js';
 import { cut, defaultMaxText } from './bounds.js';
-import { arrowsOfCall, whyOfCall } from './call-words.js';
 import { ConversationStory } from './conversation-story.js';
-import {
-  arrowsOfConversation,
-  arrowsOfTransaction,
-  whyOfConversation,
-  whyOfTransaction,
-} from './conversation-words.js';
 import type { Arrow, Edit, Step } from './frames.js';
 import type { CallFacts, Move } from './move.js';
 import { textOfEffect } from './payload-text.js';
 import { SessionStory } from './session-story.js';
-import { arrowsOfSession, whyOfSession } from './session-words.js';
-import { openedBy, whyOfSupervisor } from './supervisor-words.js';
+import { openedBy } from './supervisor-words.js';
+import { wordsOf } from './words.js';
 
 /** What a narrator takes. */
 export interface NarratorOptions {
@@ -217,7 +211,7 @@ export class Narrator {
     this.#group = { seq: 0, n: 0 };
     this.#lastOf.clear();
     this.#opened.clear();
-    const living = [...this.#known].filter(([, known]) => !isOver(known));
+    const living = [...this.#known].filter(([, { kind, state }]) => !isOver(kind, state));
     this.#known.clear();
     for (const [id, known] of living.slice(-maxActors)) {
       if (known.parent !== undefined && !this.#known.has(known.parent)) continue;
@@ -257,40 +251,18 @@ export class Narrator {
     folded: readonly Edit[],
   ): number {
     const { actor, kind, event, from, to, did } = move;
-    let arrows: Arrow[] = [];
     let edits: readonly Edit[] = folded;
-    let why: string | undefined;
     let named = label;
-    switch (kind) {
-      case 'session': {
-        const story = this.#session(actor);
-        edits = story.ofSession(move);
-        arrows = arrowsOfSession(move, this.#max);
-        why = whyOfSession(move, this.#max);
-        break;
-      }
-      case 'call': {
-        const story = this.#session(parent ?? actor);
-        edits = story.ofCall(move);
-        const facts = story.factsOf(actor);
-        named ??= facts?.name === '' ? undefined : facts?.name;
-        arrows = arrowsOfCall(move, facts);
-        why = whyOfCall(move, facts, story.end);
-        break;
-      }
-      case 'conversation':
-        arrows = arrowsOfConversation(move);
-        why = whyOfConversation(move);
-        break;
-      case 'transaction':
-        arrows = arrowsOfTransaction(move);
-        why = whyOfTransaction(move);
-        break;
-      case 'supervisor':
-        for (const child of openedBy(did)) this.#opened.set(child.actor, { parent: actor, label: child.label });
-        why = whyOfSupervisor(move);
-        break;
+    const story =
+      kind === 'session' ? this.#session(actor) : kind === 'call' ? this.#session(parent ?? actor) : undefined;
+    if (kind === 'session') edits = this.#session(actor).ofSession(move);
+    else if (kind === 'call') edits = this.#session(parent ?? actor).ofCall(move);
+    else if (kind === 'supervisor') {
+      for (const child of openedBy(did)) this.#opened.set(child.actor, { parent: actor, label: child.label });
     }
+    const facts = kind === 'call' ? story?.factsOf(actor) : undefined;
+    named ??= facts?.name === '' ? undefined : facts?.name;
+    const { arrows, why } = wordsOf(move, facts, story?.end, this.#max);
     const step = { at, actor, kind, event, from, to, did: did.map((effect) => this.#did(effect)) };
     const led = cause === undefined ? {} : { cause };
     this.#emit(
@@ -486,38 +458,4 @@ export class Narrator {
     if (kind === 'session') return data !== undefined && 'session' in data ? data.session.provider : undefined;
     return kind === 'transaction' ? actor.slice(actor.lastIndexOf('/') + 1) : undefined;
   }
-}
-
-/** What is taken for the parent of an actor whose parent was never told of. */
-function aboveUnseen(kind: ActorKind): [kind: ActorKind, state: string] {
-  if (kind === 'call') return ['session', 'open.responding'];
-  return kind === 'transaction' ? ['conversation', 'streaming'] : ['supervisor', 'running'];
-}
-
-/** The actor that another belongs to, by its id. */
-export function parentOf(actor: string, kind: ActorKind): string | undefined {
-  if (kind === 'call') return actor.slice(0, Math.max(0, actor.indexOf('/')));
-  if (kind === 'transaction') return actor.slice(0, Math.max(0, actor.lastIndexOf('/')));
-  const stream = kind === 'conversation' ? actor.lastIndexOf('/stream-') : -1;
-  return stream < 0 ? undefined : actor.slice(0, stream);
-}
-
-function ownerOf(actor: string, kind: ActorKind): string {
-  return (kind === 'transaction' ? parentOf(actor, kind) : undefined) ?? actor;
-}
-
-const over: ReadonlySet<string> = new Set([
-  'closed',
-  'completed',
-  'rejected',
-  'unconfirmed',
-  'cancelled',
-  'abandoned.settled',
-  'committed',
-  'rolled_back',
-  'stopped',
-]);
-
-function isOver({ state }: Known): boolean {
-  return over.has(state);
 }
