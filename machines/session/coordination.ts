@@ -494,7 +494,8 @@ export class Coordination<Call extends CallEntry> {
   }
 
   #givePlaces(): void {
-    while (this.placesWanted > 0 && this.#placesTaken < this.#lent && this.#isOpen) {
+    // mostly nobody waits: that is asked first
+    while (this.#queued > 0 && this.placesWanted > 0 && this.#placesTaken < this.#lent && this.#isOpen) {
       this.#placesTaken++;
       for (const call of this.open) {
         if (callStateOf(call.snapshot) === 'queued') {
