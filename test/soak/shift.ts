@@ -130,6 +130,8 @@ export async function workShift({ seed, ms, hosts, folder }: ShiftOrders, tally:
   });
   await check(path, isSound, where, tally);
   await rm(path, { force: true });
+  // a disk that fails does not even take away what a compaction has begun
+  if (!isSound) await rm(`${path}.making`, { force: true });
 }
 
 async function compactNowAndThen(
