@@ -1,5 +1,6 @@
 /** What `commitpoint inspect` can be given: a scenario, a counterexample, a file of response events, a journal. */
-import { isCommitpointError, ScenarioError } from '../contract/errors.js';
+import { open } from 'node:fs/promises';
+import { isCommitpointError, ScenarioError, UnreadableFileError } from '../contract/errors.js';
 import { tapped } from '../contract/session-tap.js';
 import type { PresentedRun } from '../inspect/view/presentation.js';
 import { MemoryJournal } from '../journal/index.js';
@@ -15,8 +16,8 @@ import { readText } from './read-file.js';
 
 /** Finds out what a file is. @throws {UnreadableFileError} {@link ScenarioError} */
 export async function inspectSourceOf(file: string): Promise<PresentedRun> {
+  if (file !== '-' && (await headOf(file)) === fileMark) return journalSource(file);
   const text = await readText(file);
-  if (text.startsWith('CPJOURN')) return journalSource(file);
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/, 100);
   const [first = [], ...others] = lines
     .filter((line) => line.trim() !== '' && !line.trimStart().startsWith('//'))
@@ -24,6 +25,24 @@ export async function inspectSourceOf(file: string): Promise<PresentedRun> {
   if (first.includes('kind') && first.includes('actor')) return journalSource(file, text);
   const isResponse = [first, ...others].some((keys) => keys.some((key) => responseKeys.has(key)));
   return isResponse ? responseSource(file, text) : scenarioSource(file, parseScenario(text, file));
+}
+
+/** How a journal's file begins. */
+const fileMark = 'CPJOURN';
+
+/** The first bytes of a file: a journal may be larger than what fits in memory. @throws {UnreadableFileError} */
+async function headOf(file: string): Promise<string> {
+  try {
+    const handle = await open(file);
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(fileMark.length), 0, fileMark.length, 0);
+      return buffer.toString('latin1', 0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch (thrown) {
+    throw new UnreadableFileError(file, thrown);
+  }
 }
 
 /** What lines of a file of response events have, and no line of a scenario. */

@@ -114,7 +114,6 @@ test.each<[string, string[], RegExp]>([
   ['an address elsewhere', ['--connect', 'http://example.org/?token=x'], /invalid --connect/],
   ['an address without a token', ['--connect', 'http://127.0.0.1:1/'], /invalid --connect/],
   ['nobody there', ['--connect', 'http://127.0.0.1:1/?token=x'], /127\.0\.0\.1:1: cannot be read/],
-  ['no port', ['package.json', '--port', 'x'], /package\.json/],
 ])('%s: status 2, and why', async (_, args, why) => {
   const { status, out, err } = await run(...args).ended;
   expect([status, out]).toEqual([2, '']);
@@ -127,6 +126,12 @@ test('a scenario with a step that is impossible ends with status 2 where that st
   const { status, err } = await run(file, '--json').ended;
   expect(status).toBe(2);
   expect(err).toContain(`${file}:2: impossible step`);
+});
+
+test('a port that is none ends with status 2', async () => {
+  const { status, out, err } = await run(scenario, '--port', 'x').ended;
+  expect([status, out]).toEqual([2, '']);
+  expect(err).toMatch(/invalid --port: expected a port/);
 });
 
 test('a counterexample of the explorer says that it is one', async () => {
