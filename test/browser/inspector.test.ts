@@ -405,6 +405,16 @@ describe.skipIf(executable === undefined)('the inspector in Chromium', () => {
       expect(await text('#events-note')).toBe('10 of 23');
     });
 
+    it('leaves out actors that are over, if asked', async () => {
+      await open(demo, { hash: '#n=18' });
+      await page.getByRole('button', { name: 'open only' }).click();
+      await settled();
+      expect(await treeOf()).toEqual([expect.stringContaining('ses_simulated'), expect.stringContaining('c2')]);
+      await page.getByRole('button', { name: 'open only' }).click();
+      await settled();
+      expect(await treeOf()).toHaveLength(3);
+    });
+
     it('draws the chart larger, smaller, whole', async () => {
       await open(demo, { hash: '#actor=ses_simulated%2Fc1' });
       const width = async () => Number(await page.locator('#chart svg').getAttribute('width'));

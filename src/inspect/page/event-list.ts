@@ -126,7 +126,7 @@ export class EventList implements View {
     const instant = this.#viewer.n;
     setClass(
       root,
-      `row event${number === instant ? ' current' : ''}${number > instant ? ' later' : ''}${step.why === undefined ? '' : markOf(step)?.tone === 'bad' ? ' reason bad' : ' reason'}`,
+      `row event${number === instant ? ' current' : ''}${number > instant ? ' later' : ''}${reasonOf(step, number > instant)}`,
     );
     if (root.dataset['n'] !== String(number)) {
       const mark = markOf(step);
@@ -165,6 +165,12 @@ export function stepsBy(key: string, viewer: Viewer, page: number): boolean {
 /** Milliseconds for people: no more digits than are read. */
 export function timeOf(at: number): string {
   return String(Math.round(at * 10) / 10);
+}
+
+/** That a step says why, and whether it is a bad end: which has not come yet where the step is later. */
+function reasonOf(step: Step, isLater: boolean): string {
+  if (step.why === undefined) return '';
+  return markOf(step)?.tone === 'bad' && !isLater ? ' reason bad' : ' reason';
 }
 
 function titleOf(step: Step): string {

@@ -22,6 +22,7 @@ let isAsked = false;
 let settling = 0;
 let told = '';
 let passedOver = 0;
+let drawn = { last: 0, moves: -1, half: 0 };
 
 const viewer = new Viewer(ask);
 const feed = new Feed(viewer, ask);
@@ -30,17 +31,18 @@ const header = new Header(viewer, () => feed.connect());
 const events = new EventList(viewer, ask);
 const sequence = new SequenceView(viewer, ask);
 const time = new TimeView(viewer);
-const views: readonly View[] = [
-  tabs,
-  header,
-  new TreeView(viewer, ask),
-  events,
-  new StatechartView(viewer, ask),
-  sequence,
-  new DetailsView(viewer, ask),
-  new ConversationView(viewer, ask),
-  time,
+/** While steps come faster than anybody reads, a frame draws one half of these and the next one the other. */
+const halves: readonly (readonly View[])[] = [
+  [tabs, header, events, sequence, time],
+  [
+    new TreeView(viewer, ask),
+    new StatechartView(viewer, ask),
+    new DetailsView(viewer, ask),
+    new ConversationView(viewer, ask),
+  ],
 ];
+/** So many steps in one frame are more than anybody reads. */
+const rush = 5;
 
 function ask(): void {
   if (isAsked) return;
@@ -56,7 +58,7 @@ function draw(): void {
   // A long run that comes at once is taken in first, and drawn now and then.
   if (!feed.isBehind || ++passedOver > 6) {
     passedOver = 0;
-    for (const view of views) view.draw();
+    isMore = drawViews() || isMore;
   } else header.draw();
   finishDrawing();
   if (viewer.hash !== told) {
@@ -65,6 +67,15 @@ function draw(): void {
   }
   if (settling > 0 && --settling === 0) settle();
   if (isMore || settling > 0) ask();
+}
+
+/** Draws all views, or one half of them; `true` where the other one is left. */
+function drawViews(): boolean {
+  const { moves, isFollowing, run } = viewer;
+  const isRushed = isFollowing && moves === drawn.moves && run.last - drawn.last > rush;
+  drawn = { last: run.last, moves, half: 1 - drawn.half };
+  for (const [at, views] of halves.entries()) if (!isRushed || at === drawn.half) for (const view of views) view.draw();
+  return isRushed;
 }
 
 /** Writes where we are into the address and the title, once nobody moves any more. */
