@@ -30,7 +30,7 @@ import { asSessionId, type SessionId } from '../../contract/ids.js';
 import type { InspectionObserver } from '../../contract/inspector.js';
 import type { CallReport, CloseReason, CloseReport, LifecycleEvent } from '../../contract/lifecycle.js';
 import type { BidiSession } from '../../contract/provider.js';
-import type { SessionTap } from '../../contract/session-tap.js';
+import type { SessionTap, TappedNote } from '../../contract/session-tap.js';
 import type { Above } from '../above.js';
 import type { ActorSystem } from '../actors.js';
 import { type CallbackWatch, Delivery, type DeliveryCounter } from '../delivery.js';
@@ -523,7 +523,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
   // ── what goes on beside the conversation ──
 
   readonly #notes: SessionTap = {
-    noted: (event) => this.#note(event),
+    noted: (event) => this.#note(withoutTapped(event), event),
     acted: (act) => this.#taps?.acted(act),
   };
 
@@ -536,11 +536,18 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     this.#runtime?.tap(tap);
   }
 
-  #note(event: LifecycleEvent): void {
+  #note(event: LifecycleEvent, tapped: TappedNote = event): void {
     if (this.closed.value !== undefined) return;
-    this.#taps?.noted(event);
+    this.#taps?.noted(tapped);
     this.#lifecycle?.next(event);
   }
+}
+
+/** What taps alone are told of a call is not for `lifecycle$`. */
+function withoutTapped(event: TappedNote): LifecycleEvent {
+  if (event.type !== 'call' || (event.arguments === undefined && event.result === undefined)) return event;
+  const { type, id, name, from, to, at } = event;
+  return { type, id, name, from, to, at };
 }
 
 function freshSessionId(): SessionId {

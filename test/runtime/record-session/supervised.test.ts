@@ -4,7 +4,7 @@ import { historyOf, openToolCalls } from '../../../src/conversation/index.js';
 import { createConversation, defineTool, recordSession } from '../../../src/runtime/index.js';
 import { expectLegal } from '../../../src/testing/index.js';
 import { held, quiet, toolCall, watchProcess } from '../stage.js';
-import { FarSide, stage } from '../supervisor/stage.js';
+import { FarSide, stage, watch as watchSession } from '../supervisor/stage.js';
 import { type Recorded, recorded, wordsOf } from './recorded.js';
 
 let watch: ReturnType<typeof watchProcess>;
@@ -92,4 +92,36 @@ it('seeds its next incarnation with what was said', async () => {
   expect(wordsOf(conversation.state)).toEqual(['user: Hi', 'agent: Hello', 'agent: What']);
   expect(openToolCalls(conversation.state)).toEqual([]);
   await supervisor.shutdown();
+});
+
+it('what taps are told of a call beside its state is not on `lifecycle$`, as it is not on that of a session', async () => {
+  const far = new FarSide();
+  const { start } = stage();
+  let record: Recorded | undefined;
+  const answers = defineTool({
+    name: 'look',
+    description: 'look',
+    input: { type: 'object' },
+    effect: 'read',
+    execute: () => 'a secret',
+  });
+  const session = await start(far, {
+    tools: [answers],
+    prepare: (prepared) => {
+      record = recorded(prepared);
+    },
+  });
+  const { notes } = watchSession(session);
+  far.last.far.emit(toolCall('t1', 'look', { at: 'it' }));
+  await quiet();
+  const keys = notes.flatMap((note) => (note.type === 'call' ? [`${note.to}: ${Object.keys(note).sort()}`] : []));
+  expect(keys).toEqual([
+    'admitted: at,from,id,name,to,type',
+    'queued: at,from,id,input,name,to,type',
+    'executing: at,from,id,name,to,type',
+    'publishing: at,from,id,name,to,type',
+    'completed: at,from,id,name,to,type',
+  ]);
+  expect(record?.said).toEqual(['call t1: look {"at":"it"}', 'result t1: a secret']);
+  await session.close();
 });
