@@ -34,7 +34,10 @@ export type BidiEvent =
   | { readonly type: 'closed'; readonly reason?: string }
   | { readonly type: 'tool_call_cancelled'; readonly ids: readonly string[] }
   | ({ readonly type: 'usage' } & TokenUsage)
-  /** Transcript of what the user said; `final` when it will not be revised. */
+  /**
+   * Transcript of what the user said. Not `final`: the piece that is new, which goes behind the pieces before it. `final`: the
+   * whole, which takes the place of its pieces and will not be revised. Not every far side says a final one.
+   */
   | { readonly type: 'input_text'; readonly text: string; readonly final: boolean }
   /** The connection will be cut by the far side in `inMs` milliseconds. */
   | { readonly type: 'expiring'; readonly inMs: number };

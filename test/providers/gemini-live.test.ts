@@ -406,8 +406,30 @@ describe('beside the conversation', () => {
       content({ interimInputTranscription: { text: 'th' } }),
       content({ inputTranscription: { text: ' there', finished: true } }),
       content({ inputTranscription: {} }),
+      content({ inputTranscription: { text: ' Bye' } }),
+      content({ inputTranscription: { finished: true } }),
+      content({ inputTranscription: { finished: true } }),
+      content({ inputTranscription: { text: ' All in one', finished: true } }),
     ];
-    expect(said(...frames)).toEqual(['heard: Hello:piece', 'heard:th:piece', 'heard: there:final']);
+    // a final text is the whole, and a guess is none of it
+    expect(said(...frames)).toEqual([
+      'heard: Hello:piece',
+      'heard: Hello there:final',
+      'heard: Bye:piece',
+      'heard: Bye:final',
+      'heard: All in one:final',
+    ]);
+  });
+
+  it('what the user said in a turn that never said it was finished is no part of what is said in the next', () => {
+    const heard = (text: string, finished?: boolean) => content({ inputTranscription: { text, finished } });
+    expect(said(heard(' One'), text('a'), turnComplete, heard(' two'), heard(' three', true))).toEqual([
+      'heard: One:piece',
+      'text:a',
+      'turn_complete',
+      'heard: two:piece',
+      'heard: two three:final',
+    ]);
   });
 
   it('ready', () => {

@@ -4,6 +4,7 @@ import type { WireDiagnosticCode, WireFact, WireHold, WireMapping, WireStep } fr
 import { idIn, isRecord, type JsonRecord, jsonText, kindOf, listIn, textIn } from '../../contract/wire-reading.js';
 import { isBase64 } from './base64.js';
 import { durationMs } from './duration.js';
+import { InputTranscript } from './input-transcript.js';
 import { camelKeys } from './keys.js';
 import { Turns } from './turns.js';
 import { usageOf } from './usage.js';
@@ -57,6 +58,7 @@ class LiveMapping implements GeminiLiveMapping {
   /** There is no acknowledgement of a tool result on this wire. */
   readonly acknowledges = false;
   readonly #turns = new Turns();
+  readonly #heard = new InputTranscript();
   readonly #calls = new Recent<true>(65_536);
   readonly #nonBlocking: ReadonlySet<string>;
   #holds = 0;
@@ -103,6 +105,7 @@ class LiveMapping implements GeminiLiveMapping {
 
   release(hold?: number): WireStep {
     const due = (hold === undefined || hold === this.#holds) && this.#turns.release();
+    if (due) this.#heard.answered();
     return { events: due ? [{ type: 'turn_complete' }] : [], facts: [] };
   }
 
@@ -130,13 +133,12 @@ class LiveMapping implements GeminiLiveMapping {
     const output = message(draft, content, 'outputTranscription');
     const said = output && idIn(output, 'text');
     if (said !== undefined && this.#turns.transcript()) draft.events.push({ type: 'text', text: said });
-    for (const key of ['inputTranscription', 'interimInputTranscription']) {
-      const input = message(draft, content, key);
-      const text = input && idIn(input, 'text');
-      if (text === undefined) continue;
-      this.#turns.heard();
-      draft.events.push({ type: 'input_text', text, final: input?.finished === true });
-    }
+    const input = message(draft, content, 'inputTranscription');
+    const heard = input && this.#heard.take(idIn(input, 'text') ?? '', input.finished === true);
+    // a guess that the next guess or the transcript replaces: it is no piece, but shows that somebody speaks
+    const guess = message(draft, content, 'interimInputTranscription');
+    if (heard !== undefined || (guess && idIn(guess, 'text') !== undefined)) this.#turns.heard();
+    if (heard !== undefined) draft.events.push(heard);
   }
 
   #toolCall(draft: Draft, toolCall: JsonRecord): void {
@@ -189,6 +191,7 @@ class LiveMapping implements GeminiLiveMapping {
     const verdict = this.#turns.complete(stated, failed);
     if (verdict === 'hold') draft.hold = { id: ++this.#holds, ms: holdMs };
     if (verdict !== 'give') return;
+    this.#heard.answered();
     if (failed) draft.events.push({ type: 'error', message: `turn failed: ${reason}` });
     draft.events.push({ type: 'turn_complete' });
   }
