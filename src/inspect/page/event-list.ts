@@ -170,7 +170,7 @@ export function timeOf(at: number): string {
 /** That a step says why, and whether it is a bad end: which has not come yet where the step is later. */
 function reasonOf(step: Step, isLater: boolean): string {
   if (step.why === undefined) return '';
-  return markOf(step)?.tone === 'bad' && !isLater ? ' reason bad' : ' reason';
+  return markOf(step)?.tone === 'bad' && !isLater ? ' reason lost' : ' reason';
 }
 
 function titleOf(step: Step): string {

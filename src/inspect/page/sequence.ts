@@ -106,9 +106,14 @@ export class SequenceView implements View {
     const { run, actor: chosen } = this.#viewer;
     const { from, to } = this.#list.range;
     const middle = this.#rows.steps[Math.min(to - 1, (from + to) >> 1)] ?? run.last;
+    const isNarrow = this.#map.gap < 56;
     const names: [string, string, boolean][] = [
-      ['far side', 'far side', false],
-      [whose(run, middle), 'the session or the conversation that a step belongs to', false],
+      [isNarrow ? 'far' : 'far side', 'far side', false],
+      [
+        isNarrow ? `${whose(run, middle).slice(0, 4)}.` : whose(run, middle),
+        'the session or the conversation that a step belongs to',
+        false,
+      ],
     ];
     for (let column = 0; column < run.lanes.count; column++) {
       const owner = run.lanes.ownerOf(column, middle) ?? '';
