@@ -1,10 +1,12 @@
 /** Every scenario and golden journal that there is, told as frames: F1–F3, N1, and nothing that the judge minds. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { framesOf } from '../../../src/cli/inspect-frames.js';
 import { inspectSourceOf } from '../../../src/cli/inspect-source.js';
 import { JournalInput } from '../../../src/cli/journal-input.js';
+import { parseScenario } from '../../../src/scenario/parse.js';
+import { simulate } from '../../../src/testing/index.js';
 import { findingsOf, problemsOf, statesOf, stepsOf } from './frames.js';
 
 const of = (folder: string) => {
@@ -54,3 +56,23 @@ test('folding the steps of a journal gives where each actor stood last', async (
     for (const [actor, to] of last) expect([name, actor, states.get(actor)]).toEqual([name, actor, to]);
   }
 });
+
+test('a journal alone, without what was said, is told by legal frames too: pieces are steps where they move a session', async () => {
+  let pieces = 0;
+  for (const [name, path] of scenarios) {
+    const { journal } = await simulate(parseScenario(readFileSync(path, 'utf8'), name));
+    const frames = await framesOf({
+      title: name,
+      source: 'journal',
+      run: async (presentation) => {
+        for (const record of journal) presentation.record(record);
+        return 'the journal ends here';
+      },
+    });
+    expect([name, ...problemsOf(frames)]).toEqual([name]);
+    const last = new Map(journal.map(({ actor, to }) => [actor, to]));
+    expect([name, ...statesOf(frames)]).toEqual([name, ...last]);
+    pieces += stepsOf(frames).filter(({ event }) => event === 'text').length;
+  }
+  expect(pieces).toBeGreaterThan(15);
+}, 60_000);
