@@ -78,6 +78,7 @@ export async function liveOnce(place: Place, seed: number): Promise<void> {
     return;
   }
   tally.sessions++;
+  if (isSocket) tally.sockets++;
   const host = new Host(session, random, tally, where);
   host.listen();
   const recording = host.record(supervisor);

@@ -6,8 +6,10 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WebSocket } from 'ws';
 import type { Clock } from '../../src/contract/clock.js';
 import { platformClock } from '../../src/contract/platform-clock.js';
+import { type WebSocketFactory, wsSocket } from '../../src/contract/web-socket.js';
 import { nodeDisk } from '../../src/journals/file/disk.js';
 import { readJournalFile } from '../../src/journals/file/index.js';
 import { openFileJournal } from '../../src/journals/file/open-file.js';
@@ -56,6 +58,10 @@ class CountingClock implements Clock {
   }
 }
 
+/** The package `ws`, handed in: a program in one file does not find it by its name. */
+const webSocket: WebSocketFactory = (url, init) =>
+  wsSocket(WebSocket as unknown as Parameters<typeof wsSocket>[0], url, init);
+
 /** Works through one shift. */
 export async function workShift({ seed, ms, hosts, folder }: ShiftOrders, tally: Tally): Promise<void> {
   const random = new Random(seed);
@@ -95,6 +101,7 @@ export async function workShift({ seed, ms, hosts, folder }: ShiftOrders, tally:
   const socket = () =>
     openaiRealtime({
       apiKey: 'k',
+      webSocket,
       baseUrl: fake.baseUrl,
       modalities: ['text'],
       turnDetection: null,

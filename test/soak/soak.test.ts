@@ -42,4 +42,5 @@ test(`a soak of ${seconds} seconds`, { timeout: seconds * 1000 + 150_000 }, asyn
     expect(printed).toMatch(new RegExp(`incarnations .*${reason} [1-9]`));
   }
   expect(printed).toMatch(/restarts +[1-9]/);
+  expect(printed).toMatch(/sessions .* [1-9]\d* of them over sockets/);
 });

@@ -11,6 +11,8 @@ const mostFindings = 50;
 
 export class Tally {
   sessions = 0;
+  /** Of these: over a real socket. */
+  sockets = 0;
   refusedStarts = 0;
   restarts = 0;
   failures = 0;
@@ -60,7 +62,10 @@ export function tableOf(tally: Tally, more: readonly (readonly [string, string])
   const { findings, beyond } = tally;
   const all = [...tally.calls.values()].reduce((sum, times) => sum + times, 0);
   const rows: (readonly [string, string])[] = [
-    ['sessions', `${number(tally.sessions)} started, ${number(tally.refusedStarts)} starts refused`],
+    [
+      'sessions',
+      `${number(tally.sessions)} started, ${number(tally.sockets)} of them over sockets; ${number(tally.refusedStarts)} starts refused`,
+    ],
     ['incarnations', byNumber(tally.ends)],
     ['restarts', `${number(tally.restarts)}, ${number(tally.failures)} sessions given up`],
     ['calls', `${number(all)}: ${byNumber(tally.calls)}`],
