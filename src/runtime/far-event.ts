@@ -61,11 +61,13 @@ export function plainReportOf(value: unknown, { sessionId, turnId }: ReportIds):
 /** A piece of output on its way to the host: of a text its characters alone, of audio the report. */
 export type Output = string | Extract<BidiTurnEvent, { type: 'audio' }>;
 
-/** Whether a value says that it is output. */
+/** Whether it is a well-formed piece of output. */
 export function isOutput(value: unknown): boolean {
   try {
-    const { type } = value as Fields;
-    return type === 'text' || type === 'audio';
+    const fields = value as Fields;
+    const { type } = fields;
+    if (type === 'text') return typeof fields.text === 'string';
+    return type === 'audio' && typeof fields.data === 'string' && typeof fields.mediaType === 'string';
   } catch {
     return false;
   }

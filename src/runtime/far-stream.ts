@@ -99,7 +99,9 @@ export class FarStream {
   /**
    * Takes the output that waits, while there is room for it, without a promise
    * for each piece. Whatever is more than output comes when it would have come
-   * by promises: output that was taken early owes its turns.
+   * by promises: output that was taken early owes its turns, as far as one
+   * burst goes. (A host that closes while more waits than one burst takes, or
+   * while the stream ends behind it, may be before or behind what follows.)
    */
   #takeOutput(): void {
     const { delivery } = this.#reader;

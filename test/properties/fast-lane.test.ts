@@ -16,12 +16,13 @@ import { Broken, property } from './property.js';
 
 const lane = vi.hoisted(() => ({ isOpen: true }));
 
-// the real module, but that the look which opens the lane can be made to see nothing
+// the real module, but that the looks which open the lane can be made to see nothing
 vi.mock('../../src/runtime/far-event.js', async (importOriginal) => {
   const original = await importOriginal<typeof FarEvents>();
   const plainReportOf: typeof original.plainReportOf = (value, ids) =>
     lane.isOpen ? original.plainReportOf(value, ids) : undefined;
-  return { ...original, plainReportOf };
+  const outputOf: typeof original.outputOf = (value, ids) => (lane.isOpen ? original.outputOf(value, ids) : undefined);
+  return { ...original, plainReportOf, outputOf };
 });
 
 /** How many steps went past the coordination, over all runs. */
