@@ -8,6 +8,7 @@ import {
   messageIndex,
 } from '../conversation/index.js';
 import { type Conversation, createConversation } from '../runtime/index.js';
+import { VirtualClock } from '../testing/index.js';
 import { decodeJsonLine } from '../wire/index.js';
 import { demoStream } from './demo-stream.js';
 
@@ -25,7 +26,13 @@ const leftWidth = 36;
 export async function drawConversation(journal?: Journal): Promise<DrawnConversation> {
   const effects: string[] = [];
   const rows = [row('the server sends', 'the client shows'), row('─'.repeat(leftWidth - 2), '─'.repeat(48))];
+  // the session before it lived in virtual time, and both are one run
+  const clock = new VirtualClock();
+  const passes = (ms: number) => clock.advance(ms, async () => {});
+  await passes(1000);
   const conversation: Conversation = createConversation({
+    clock,
+    id: 'con_demo',
     ...(journal === undefined ? {} : { journal }),
     effects: (action) => answersOf(action).map((id) => () => void effects.push(textIn(conversation.state, id))),
   });
@@ -40,6 +47,7 @@ export async function drawConversation(journal?: Journal): Promise<DrawnConversa
   for (const line of demoStream.trim().split('\n')) {
     event = decodeJsonLine(line);
     const ran = effects.length;
+    await passes(50);
     conversation.apply(event);
     // with a durable journal a commit is told of when it is durable
     await conversation.flush();
