@@ -6,236 +6,268 @@
  * echoes; `docs/guides/host.md` goes through it.
  *
  *   POST   /sessions              begins a session: 201 { id }
- *   GET    /sessions              those that live
  *   GET    /sessions/ID/events    its conversation: ResponseEvents as server-sent events, resumed by Last-Event-ID
  *   POST   /sessions/ID/input     { text } for the far side: 202
  *   POST   /sessions/ID/interrupt 202
  *   DELETE /sessions/ID           ends it: 204
  *   GET    /stats                 what the supervisor counts
  *
- * H1. A client sees every event once and in order: the state as events, then the live ones, with neither a gap nor a repeat; one
- *     that comes back within the last `keptEvents` goes on behind its Last-Event-ID, any other one is told `event: reset` and
- *     begins with the state again.
- * H2. A client that reads slowly holds up nobody and costs at most `maxUnreadBytes`: it is cut off, and may come back.
- * H3. After `stop()` no socket, no timer and no session is left.
+ * H1. A client gets every event once and in order: the state as events behind `event: reset`, then the live ones, with neither a
+ *     gap nor a repeat. One that comes back goes on behind its Last-Event-ID, or, where that is kept no more, begins again.
+ * H2. A client that does not read holds up nobody and costs no more than its socket takes: it is given an event when there is room
+ *     for it. When what it has not had is kept no more it is cut off, and may come back.
+ * H3. After `stop()` no session, no timer and no socket is left.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { CommitpointError, createSupervisor, recordSession, SupervisedSession } from 'commitpoint';
+import {
+  createConversation,
+  createSupervisor,
+  isCommitpointError,
+  recordSession,
+  SupervisedSession,
+} from 'commitpoint';
 import { scriptedProvider } from 'commitpoint/testing';
 import { encodeSse } from 'commitpoint/wire';
 
+/** @typedef {import('commitpoint/proto').ResponseEvent} ResponseEvent */
 /** @typedef {import('node:http').IncomingMessage} Request */
 /** @typedef {import('node:http').ServerResponse} Response */
-/** @typedef {import('commitpoint').SupervisedSessionOptions} SessionOptions */
+/** @typedef {{ response: Response, state: Iterator<Buffer>, seen: number }} Client `seen`: the number of its last live event. */
 
 /**
  * @typedef {object} HostOptions
- * @property {(id: string) => Omit<SessionOptions, 'id'>} sessionOptions Of a session that a client asks for.
+ * @property {(id: string) => Omit<import('commitpoint').SupervisedSessionOptions, 'id' | 'prepare'>} sessionOptions Of a session
+ *   that a client asks for.
+ * @property {string} [hostname] Default: this machine alone.
  * @property {number} [port] Default: any that is free.
  * @property {number} [maxSessions] Default 1,000.
  * @property {number} [maxConcurrentTools] Over all sessions. Default 64.
- * @property {number} [keptEvents] Of one session, for clients that come back. Default 1,024.
- * @property {number} [keptConversations] Of sessions that have ended, for clients that want to read the rest. Default 100.
- * @property {number} [maxUnreadBytes] Of one client. Default 1 MiB.
+ * @property {number} [keptBytes] Of the last events of one session, for clients that are slow or come back. Default 256 KiB.
+ * @property {number} [keptConversations] Of sessions that have ended, for clients that want the rest. Default 100.
  * @property {number} [deadlineMs] That `stop()` gives sessions to finish, in milliseconds. Default 5,000.
+ * @property {number} [lingerMs] That it gives clients then to take the last events, in milliseconds. Default 1,000.
+ * @property {(error: unknown) => void} [report] Is told of what is no fault of a client. Default: `console.error`.
  */
-
-const maxBodyBytes = 64 * 1024;
 
 /** The conversation of one session, and the clients that read it. */
 class Feed {
-  /** Ids of another process, or of another session of the same name, are known as such. */
+  conversation = createConversation();
+  /** Settles when the session has ended and its last event was published. @type {Promise<void>} */
+  over = Promise.resolve();
+  /** Tells the ids of this feed from those of any other. */
   #epoch = randomBytes(6).toString('hex');
+  /** How many events were published: the number of the last one. */
   #last = 0;
-  /** @type {Buffer[]} The last events; the newest has the number `#last`. */
+  /** @type {Buffer[]} The last events, as frames. */
   #kept = [];
-  /** @type {Set<Response>} */
-  #clients = new Set();
+  #keptBytes = 0;
+  #maxKeptBytes;
   #isOver = false;
-  #conversation;
-  #options;
+  /** @type {Set<Client>} */
+  #clients = new Set();
 
-  /**
-   * @param {import('commitpoint').Conversation} conversation
-   * @param {{ keptEvents: number, maxUnreadBytes: number }} options
-   */
-  constructor(conversation, options) {
-    this.#conversation = conversation;
-    this.#options = options;
+  /** @param {number} maxKeptBytes */
+  constructor(maxKeptBytes) {
+    this.#maxKeptBytes = maxKeptBytes;
   }
 
-  /** @param {import('commitpoint/proto').ResponseEvent} event */
+  /** @param {ResponseEvent} event */
   publish(event) {
-    this.#conversation.apply(event);
+    const frame = this.#frame(event, this.#last + 1);
+    this.conversation.apply(event);
     this.#last++;
-    const frame = this.#framed(event, this.#last);
     this.#kept.push(frame);
-    if (this.#kept.length > this.#options.keptEvents) this.#kept.shift();
-    for (const client of this.#clients) this.#write(client, frame);
+    this.#keptBytes += frame.length;
+    for (const client of this.#clients) this.#give(client);
+    while (this.#keptBytes > this.#maxKeptBytes) this.#keptBytes -= this.#kept.shift()?.length ?? 0;
   }
 
   /** Nothing comes any more. */
   end() {
+    this.conversation.close();
     this.#isOver = true;
-    for (const client of this.#clients) client.end();
-    this.#clients.clear();
+    for (const client of this.#clients) this.#give(client);
   }
 
   /**
-   * @param {Response} client
+   * @param {Response} response
    * @param {string | undefined} lastEventId
    */
-  serve(client, lastEventId) {
-    const seen = this.#numberOf(lastEventId);
-    if (this.#isOver && seen === this.#last) {
-      // what an EventSource takes for "do not come back"
-      client.writeHead(204).end();
+  serve(response, lastEventId) {
+    const seen = Number(lastEventId?.split('-')[1]);
+    const isKept = this.#idOf(seen) === lastEventId && seen <= this.#last && seen >= this.#last - this.#kept.length;
+    if (this.#isOver && isKept && seen === this.#last) {
+      // an EventSource takes this for "do not come back"
+      response.writeHead(204).end();
       return;
     }
-    client.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'close' });
-    client.on('error', () => {});
-    for (const frame of this.#missing(seen, lastEventId)) client.write(frame);
-    if (this.#isOver) {
-      client.end();
-      return;
-    }
-    // from the state to here nothing was awaited, so that nothing has come in between
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'close' };
+    response.writeHead(200, headers).flushHeaders();
+    const state = this.#frames(isKept ? [] : this.conversation.toEvents(), this.#last);
+    /** @type {Client} */
+    const client = { response, state, seen: isKept ? seen : this.#last };
     this.#clients.add(client);
-    client.on('close', () => this.#clients.delete(client));
+    response.on('drain', () => this.#give(client));
+    response.on('close', () => this.#clients.delete(client));
+    response.on('error', () => {});
+    this.#give(client);
   }
 
   /**
-   * @param {number | undefined} seen
-   * @param {string | undefined} lastEventId
-   * @returns {Iterable<Buffer | string>}
+   * What a client has not had, as far as its socket takes it.
+   *
+   * @param {Client} client
    */
-  #missing(seen, lastEventId) {
-    if (seen !== undefined && this.#last - seen <= this.#kept.length) {
-      return seen === this.#last ? [': nothing new\n\n'] : this.#kept.slice(seen - this.#last);
+  #give(client) {
+    const { response, state } = client;
+    while (!response.writableNeedDrain) {
+      let { value: frame } = state.next();
+      if (frame === undefined) {
+        if (client.seen === this.#last) {
+          if (this.#isOver) response.end();
+          return;
+        }
+        frame = this.#kept[this.#kept.length - (this.#last - client.seen)];
+        client.seen++;
+      }
+      if (frame === undefined) {
+        response.destroy();
+        return;
+      }
+      response.write(frame);
     }
-    const state = this.#conversation.toEvents();
-    // only the last one has an id: a client that loses the connection before it must begin again
-    const frames = state.map((event, index) =>
-      this.#framed(event, index === state.length - 1 ? this.#last : undefined),
-    );
-    return [lastEventId === undefined ? ': welcome\n\n' : 'event: reset\ndata:\n\n', ...frames];
-  }
-
-  /** @param {string | undefined} lastEventId */
-  #numberOf(lastEventId) {
-    const [epoch, number] = lastEventId?.split('-') ?? [];
-    const seen = Number(number);
-    return epoch === this.#epoch && Number.isInteger(seen) && seen >= 0 && seen <= this.#last ? seen : undefined;
   }
 
   /**
-   * @param {import('commitpoint/proto').ResponseEvent} event
+   * A state, made into frames when a client has room for them. Only the last one has an id: whoever loses the connection before
+   * it has nothing to go on from, and begins again.
+   *
+   * @param {ResponseEvent[]} events
+   * @param {number} number Of the last event that is in the state.
+   * @returns {Iterator<Buffer>}
+   */
+  *#frames(events, number) {
+    if (events.length > 0) yield Buffer.from('event: reset\nid:\ndata:\n\n');
+    for (const event of events) yield this.#frame(event, event === events.at(-1) ? number : undefined);
+  }
+
+  /**
+   * @param {ResponseEvent} event
    * @param {number | undefined} number
    */
-  #framed(event, number) {
-    const id = number === undefined ? '' : `id: ${this.#epoch}-${number}\n`;
-    return Buffer.concat([Buffer.from(id), encodeSse(event)]);
+  #frame(event, number) {
+    return Buffer.concat([Buffer.from(number === undefined ? '' : `id: ${this.#idOf(number)}\n`), encodeSse(event)]);
   }
 
-  /**
-   * @param {Response} client
-   * @param {Buffer} frame
-   */
-  #write(client, frame) {
-    client.write(frame);
-    if (client.writableLength <= this.#options.maxUnreadBytes) return;
-    this.#clients.delete(client);
-    client.destroy();
+  /** @param {number} number */
+  #idOf(number) {
+    return `${this.#epoch}-${number}`;
   }
 }
 
+/** What can be asked of a place. */
+const methods = new Map([
+  ['/sessions', 'POST'],
+  ['/sessions/ID', 'DELETE'],
+  ['/sessions/ID/events', 'GET'],
+  ['/sessions/ID/input', 'POST'],
+  ['/sessions/ID/interrupt', 'POST'],
+  ['/stats', 'GET'],
+]);
+
+/** What an error of the library means over HTTP; any other one is a fault of this host. */
+const statuses = new Map([
+  ['connect_aborted', 503],
+  ['connect_failed', 502],
+  ['connect_timeout', 504],
+  ['not_supported', 501],
+  ['session_close_timeout', 504],
+  ['session_ended', 409],
+  ['session_restarting', 503],
+  ['supervisor_limit', 429],
+  ['supervisor_stopping', 503],
+]);
+
 /** An answer to a request that cannot be done. */
-class Refusal {
+class Refusal extends Error {
   /**
    * @param {number} status
    * @param {string} message
+   * @param {Record<string, string>} headers
    */
-  constructor(status, message) {
+  constructor(status, message, headers = {}) {
+    super(message);
     this.status = status;
-    this.message = message;
+    this.headers = headers;
   }
 }
-
-/** What an error of the library means over HTTP. */
-const statusOf = new Map([
-  ['supervisor_limit', 429],
-  ['supervisor_stopping', 503],
-  ['session_restarting', 503],
-  ['session_ended', 409],
-  ['invalid_input', 400],
-  ['not_supported', 501],
-]);
 
 /**
  * Starts the server.
  *
  * @param {HostOptions} options
- * @returns {Promise<{ url: string, supervisor: import('commitpoint').Supervisor, stop(): Promise<import('commitpoint').ShutdownReport> }>}
  */
 export async function startHost(options) {
-  const { maxSessions = 1000, maxConcurrentTools = 64, deadlineMs = 5000, port = 0 } = options;
-  const { keptEvents = 1024, keptConversations = 100, maxUnreadBytes = 1024 * 1024 } = options;
+  const {
+    hostname = '127.0.0.1',
+    port = 0,
+    maxSessions = 1000,
+    maxConcurrentTools = 64,
+    report = console.error,
+  } = options;
+  const { keptBytes = 256 * 1024, keptConversations = 100, deadlineMs = 5000, lingerMs = 1000 } = options;
   const supervisor = createSupervisor({ maxSessions, maxConcurrentTools });
-  /** @type {Map<string, Feed>} The oldest first. */
+  /** @type {Map<string, Feed>} */
   const feeds = new Map();
-  /** @type {Set<Promise<unknown>>} Recordings that have not written their last event. */
-  const recordings = new Set();
+  /** @type {string[]} Sessions that have ended, the oldest first. */
+  const ended = [];
+  /** @type {Promise<import('commitpoint').ShutdownReport> | undefined} */
+  let stopping;
 
   async function begin() {
-    const id = `run_${randomBytes(9).toString('hex')}`;
-    // the conversation first: at a shutdown children stop in reverse order, and a session has something to say until its end
-    const conversation = supervisor.createConversation({ id: `con_${id}` });
-    const feed = new Feed(conversation, { keptEvents, maxUnreadBytes });
+    const id = `run_${randomUUID()}`;
+    const feed = new Feed(keptBytes);
+    const sessionOptions = {
+      ...options.sessionOptions(id),
+      id,
+      /** @param {SupervisedSession} session */
+      prepare(session) {
+        // clients read what is recorded; what nobody reads would wait in the session until it overflows
+        session.events$.subscribe();
+        const { finished } = recordSession(session, { sink: (event) => feed.publish(event) });
+        feed.over = finished.then(({ reason, error }) => {
+          feed.end();
+          if (reason !== 'failed') return;
+          // nobody could follow it any more
+          report(error);
+          session.close().catch(report);
+        });
+      },
+    };
     try {
-      await supervisor.startSession({
-        ...options.sessionOptions(id),
-        id,
-        prepare(session) {
-          const { finished } = recordSession(session, {
-            sink: (event) => feed.publish(event),
-            conversationId: conversation.id,
-          });
-          const over = finished.then(() => {
-            feed.end();
-            conversation.close();
-            recordings.delete(over);
-            forget();
-          });
-          recordings.add(over);
-        },
-      });
+      await supervisor.startSession(sessionOptions);
     } catch (error) {
-      conversation.close();
-      throw error;
+      if (isCommitpointError(error)) throw error;
+      // what a driver throws is its own
+      report(error);
+      throw new Refusal(502, 'the session cannot be started');
     }
     feeds.set(id, feed);
+    feed.over.then(() => {
+      if (ended.push(id) > keptConversations) feeds.delete(ended.shift() ?? '');
+    });
     return id;
-  }
-
-  /** Keeps no more than so many conversations of sessions that have ended. */
-  function forget() {
-    let ended = feeds.size - recordings.size - keptConversations;
-    for (const id of feeds.keys()) {
-      if (ended <= 0) return;
-      if (supervisor.get(id) !== undefined) continue;
-      feeds.delete(id);
-      ended--;
-    }
   }
 
   /** @param {string} id */
   function sessionOf(id) {
     const session = supervisor.get(id);
     if (session instanceof SupervisedSession) return session;
-    throw feeds.has(id) ? new Refusal(409, 'the session has ended') : new Refusal(404, 'there is no such session');
+    throw new Refusal(409, 'the session has ended');
   }
 
   /**
@@ -243,97 +275,126 @@ export async function startHost(options) {
    * @param {Response} response
    */
   async function answer(request, response) {
-    const { pathname } = new URL(request.url ?? '/', 'http://host');
-    const [, place, id = '', what = ''] = pathname.split('/');
-    const act = `${request.method} /${place}${id === '' ? '' : '/ID'}${what === '' ? '' : `/${what}`}`;
-    switch (act) {
-      case 'POST /sessions':
-        return json(response, 201, { id: await begin() });
-      case 'GET /sessions':
-        return json(response, 200, { sessions: [...feeds.keys()].filter((known) => supervisor.get(known)) });
-      case 'GET /stats':
-        return json(response, 200, supervisor.stats);
-      case 'GET /sessions/ID/events': {
-        const feed = feeds.get(id);
-        if (feed === undefined) throw new Refusal(404, 'there is no such session');
-        return feed.serve(response, request.headers['last-event-id']?.toString());
+    const [path = ''] = (request.url ?? '').split('?');
+    const [, id = '', rest = ''] = /^\/sessions\/([\w-]+)(.*)$/.exec(path) ?? [];
+    const place = id === '' ? path : `/sessions/ID${rest}`;
+    const allow = methods.get(place);
+    if (allow === undefined) throw new Refusal(404, 'there is nothing here');
+    if (allow !== request.method) throw new Refusal(405, `expected ${allow}`, { allow });
+    const feed = feeds.get(id);
+    if (id !== '' && feed === undefined) throw new Refusal(404, 'there is no such session');
+    switch (place) {
+      case '/sessions': {
+        const begun = await begin();
+        // whoever asked has gone, and nobody else knows of it
+        if (response.destroyed) return sessionOf(begun).close();
+        return json(response, 201, { id: begun });
       }
-      case 'POST /sessions/ID/input': {
-        const session = sessionOf(id);
-        const { text } = await bodyOf(request);
-        await session.send({ type: 'text', text });
-        return json(response, 202, {});
-      }
-      case 'POST /sessions/ID/interrupt':
-        // the answer is in the conversation: an interruption takes as long as the far side takes
-        sessionOf(id).interrupt();
-        return json(response, 202, {});
-      case 'DELETE /sessions/ID':
+      case '/sessions/ID':
         await sessionOf(id).close();
-        response.writeHead(204).end();
-        return;
-      default:
-        throw new Refusal(404, 'there is nothing here');
+        return response.writeHead(204).end();
+      case '/sessions/ID/events':
+        return feed?.serve(response, request.headers['last-event-id']?.toString());
+      case '/sessions/ID/input': {
+        const { text } = await bodyOf(request);
+        if (typeof text !== 'string') throw new Refusal(400, 'expected { "text": … }');
+        await sessionOf(id).send({ type: 'text', text });
+        return json(response, 202, {});
+      }
+      case '/sessions/ID/interrupt':
+        // a refusal comes at once; the far side takes its time, and its answer is in the conversation
+        await Promise.race([sessionOf(id).interrupt(), setImmediate()]);
+        return json(response, 202, {});
+      case '/stats':
+        return json(response, 200, supervisor.stats);
     }
   }
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error) => {
-      const status =
-        error instanceof Refusal
-          ? error.status
-          : error instanceof CommitpointError
-            ? (statusOf.get(error.code) ?? 502)
-            : 502;
-      if (response.headersSent) response.destroy();
-      else json(response, status, { error: error instanceof Refusal ? error.message : String(error) });
-    });
+  /**
+   * @param {Response} response
+   * @param {unknown} error
+   */
+  function refuse(response, error) {
+    const status = isCommitpointError(error) ? statuses.get(error.code) : undefined;
+    if (response.headersSent) response.destroy();
+    else if (error instanceof Refusal) json(response, error.status, { error: error.message }, error.headers);
+    else if (isCommitpointError(error) && status !== undefined) json(response, status, { error: error.message });
+    else {
+      report(error);
+      json(response, 500, { error: 'the host has failed' });
+    }
+  }
+
+  // the kernel finds out about clients that have vanished; a request has ten seconds to be said
+  const settings = { keepAlive: true, keepAliveInitialDelay: 15_000, requestTimeout: 10_000 };
+  const server = createServer(settings, (request, response) => {
+    if (stopping !== undefined) response.setHeader('connection', 'close');
+    answer(request, response).catch((error) => refuse(response, error));
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(port, hostname);
   await once(server, 'listening');
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
 
-  async function stop() {
+  async function stopNow() {
+    // whoever comes meanwhile is told 503, or gets the rest of a conversation
+    const shutdown = await supervisor.shutdown({ deadlineMs });
+    await Promise.all([...feeds.values()].map(({ over }) => over));
     const closed = once(server, 'close');
     server.close();
-    const report = await supervisor.shutdown({ deadlineMs });
-    await Promise.all(recordings);
-    // the last events are on their way; whoever has not taken them in a second will not
-    const late = setTimeout(() => server.closeAllConnections(), 1000);
-    server.closeIdleConnections();
+    const late = setTimeout(() => server.closeAllConnections(), lingerMs);
     await closed;
     clearTimeout(late);
-    return report;
+    return shutdown;
   }
 
-  return { url: `http://127.0.0.1:${address.port}`, supervisor, stop };
+  return {
+    url: `http://${hostname}:${address.port}`,
+    supervisor,
+    feeds,
+    /** Ends every session and says what became of each. Calling it again gives the same. */
+    stop: () => (stopping ??= stopNow()),
+  };
 }
 
 /**
  * @param {Response} response
  * @param {number} status
  * @param {unknown} body
+ * @param {Record<string, string>} headers
  */
-function json(response, status, body) {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+function json(response, status, body, headers = {}) {
+  response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** @param {Request} request */
+const maxBodyBytes = 64 * 1024;
+
+/**
+ * @param {Request} request
+ * @returns {Promise<Record<string, unknown>>}
+ */
 async function bodyOf(request) {
-  let text = '';
-  for await (const piece of request.setEncoding('utf8')) {
-    text += piece;
-    if (text.length > maxBodyBytes) throw new Refusal(413, `expected at most ${maxBodyBytes} bytes`);
-  }
+  const pieces = [];
+  let length = 0;
   try {
-    return JSON.parse(text);
+    for await (const piece of request) {
+      // read to its end all the same: to whoever is still writing an answer would be a reset of the connection
+      length += piece.length;
+      if (length <= maxBodyBytes) pieces.push(piece);
+    }
+  } catch {
+    throw new Refusal(400, 'the body broke off');
+  }
+  if (length > maxBodyBytes) throw new Refusal(413, `expected at most ${maxBodyBytes} bytes`);
+  try {
+    // of what is no object no property is looked for
+    return Object(JSON.parse(Buffer.concat(pieces).toString()));
   } catch {
     throw new Refusal(400, 'expected JSON');
   }
 }
 
 /** A far side that says again what it hears, word by word. */
-function echoing() {
+function echo() {
   const far = scriptedProvider({
     interrupt: true,
     onCall(call, answer) {
@@ -347,17 +408,16 @@ function echoing() {
   return far;
 }
 
-const isMain = process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href;
-if (isMain) {
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const host = await startHost({
     port: Number(process.env.PORT ?? 0),
-    sessionOptions: () => ({ provider: echoing, connect: { model: 'echo' }, restart: { type: 'transient' } }),
+    sessionOptions: () => ({ provider: echo, connect: { model: 'echo' }, restart: { type: 'transient' } }),
   });
   console.log(`listening on ${host.url}`);
   for (const signal of ['SIGTERM', 'SIGINT']) {
     process.once(signal, async () => {
       const { children } = await host.stop();
-      console.log(`${signal}: ${children.length} children were stopped`);
+      console.log(`${signal}: ${children.length} sessions were stopped`);
     });
   }
 }
