@@ -20,7 +20,11 @@ const checks = [
   ['diagrams:check', 'the diagrams and the grid say what the machines do'],
   ['test:explore', 'every interleaving of sessions, calls, streams and transactions, up to a bound'],
   ['test:crash', 'processes that are killed, at random and at every commit point: what recover says of them is true'],
-  ['test:browser', 'a session in a real browser: bundled, in a page and in a worker, under a strict policy'],
+  [
+    'test:soak',
+    'half a minute of random sessions under a supervisor, with everything that can go wrong: each journal verified',
+  ],
+  ['test:browser', 'a session in a real browser, in a page and in a worker, and the inspector: under a strict policy'],
   ['package:publint', 'the manifest of the packed tarball'],
   ['package:attw', 'the types of the packed tarball'],
   ['package:smoke', 'the tarball, installed and used by a stranger'],

@@ -16,7 +16,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // these take a browser, many processes, or most of a minute: `npm run test:browser`, `test:crash`, `test:explore`
-    exclude: [...configDefaults.exclude, 'test/browser/**', 'test/crash/**', 'test/verify/explore/bound.test.ts'],
+    exclude: [
+      ...configDefaults.exclude,
+      'test/browser/**',
+      'test/crash/**',
+      'test/soak/**',
+      'test/verify/explore/bound.test.ts',
+    ],
     // Nothing waits on the wall clock; this only ends a test that hangs.
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['machines/**/*.ts', 'src/**/*.ts'], reporter: ['text-summary', 'html'] },

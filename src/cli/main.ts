@@ -110,7 +110,10 @@ function commandLine(done: (status: ExitStatus) => void): Command {
   program
     .command('diagram')
     .description('the machines as they run')
-    .argument('[machine]', 'session, tool-invocation, response-stream or transaction; all of them when absent')
+    .argument(
+      '[machine]',
+      'session, tool-invocation, response-stream, transaction or supervisor; all of them when absent',
+    )
     .option('--format <format>', 'mermaid or json', 'mermaid')
     .option('--json', 'as --format json')
     .action((machine: string | undefined, options: DiagramOptions) => done(diagram(machine, options)));
