@@ -113,6 +113,11 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.#coordination = new Coordination(this, limits);
   }
 
+  /** What is asked of it is taken when it begins. */
+  hold(): void {
+    this.#isStepping = true;
+  }
+
   /** Connects. Settles as `startSession` does. */
   start(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => this.begin(signal, { resolve, reject }));

@@ -1,3 +1,5 @@
+import type { BidiProvider } from '../contract/provider.js';
+import { assertAtOnce } from './at-once.js';
 import { type SessionOptions, settingsOf } from './options.js';
 import type { PlacePool } from './place-pool.js';
 import { Session } from './session.js';
@@ -7,7 +9,7 @@ import { SessionRuntime } from './session-runtime.js';
 export interface StartOptions extends SessionOptions {
   /**
    * Is given the session before it connects: whoever subscribes or begins a recording here misses nothing of it. What it throws,
-   * the start rejects with, and nothing is connected.
+   * the start rejects with, and nothing is connected; the session that it was given has failed to connect.
    */
   readonly prepare?: (session: Session) => void;
 }
@@ -44,8 +46,46 @@ export function openSession(options: StartOptions, shared?: SharedParts): Opened
   const { signal, inspect, prepare } = options;
   if (signal?.aborted) throw signal.reason;
   if (prepare !== undefined && typeof prepare !== 'function') throw new TypeError('prepare: expected a function');
-  const runtime = new SessionRuntime(settings, inspect, shared?.places);
+  const gate = prepare && new Gate(settings.provider, signal);
+  const runtime = new SessionRuntime(
+    gate === undefined ? settings : { ...settings, provider: gate },
+    inspect,
+    shared?.places,
+  );
   const session = new Session(runtime);
-  prepare?.(session);
+  if (prepare !== undefined) {
+    try {
+      runtime.hold();
+      assertAtOnce('what `prepare` gave', 'nothing', prepare(session));
+    } catch (thrown) {
+      (gate as Gate).refusal = { error: thrown };
+      runtime.start(undefined).catch(() => {});
+      throw thrown;
+    }
+    // a signal says nothing to whoever listens after its abort
+    if (signal?.aborted) runtime.happens('host_abort', { error: signal.reason });
+  }
   return { session, started: runtime.start(signal) };
+}
+
+/** Lets nothing be connected for a host that has given up before. */
+class Gate implements BidiProvider {
+  readonly #provider: BidiProvider;
+  readonly #signal: AbortSignal | undefined;
+  refusal: { readonly error: unknown } | undefined;
+
+  constructor(provider: BidiProvider, signal: AbortSignal | undefined) {
+    this.#provider = provider;
+    this.#signal = signal;
+  }
+
+  get id(): BidiProvider['id'] {
+    return this.#provider.id;
+  }
+
+  connect(...params: Parameters<BidiProvider['connect']>): ReturnType<BidiProvider['connect']> {
+    if (this.refusal !== undefined) throw this.refusal.error;
+    if (this.#signal?.aborted) throw this.#signal.reason;
+    return this.#provider.connect(...params);
+  }
 }

@@ -1,9 +1,12 @@
 /** A tap sees what a session reports, in the one order in which it happens, and takes nothing from the host's readers. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { JournalRecord } from '../../src/contract/journal.js';
 import { type SessionTap, tapped } from '../../src/contract/session-tap.js';
-import { defineTool, startSession } from '../../src/runtime/index.js';
+import { memoryJournal } from '../../src/journal/index.js';
+import { defineTool, type Session, type StartOptions, startSession } from '../../src/runtime/index.js';
 import { scriptedProvider } from '../../src/testing/index.js';
 import { quiet } from '../../src/testing/quiet.js';
+import { verify } from '../../src/verify/index.js';
 import { readAll, stage, toolCall, watchProcess } from './stage.js';
 
 let watch: ReturnType<typeof watchProcess>;
@@ -109,14 +112,70 @@ it('misses nothing of a session where it is attached by `prepare`, which comes b
 
 it('a `prepare` that throws is what the start rejects with, and nothing is connected', async () => {
   const asked: string[] = [];
+  const journal = memoryJournal();
   const far = scriptedProvider({ onCall: ({ method }) => asked.push(method) });
+  let given: Session | undefined;
   const start = startSession({
     provider: far,
+    journal,
     connect: { model: 'scripted' },
-    prepare: () => {
+    prepare: (session) => {
+      given = session;
+      session.lifecycle$.subscribe({ complete: () => asked.push('complete') });
       throw new RangeError('not prepared');
     },
   });
   await expect(start).rejects.toThrow('not prepared');
-  expect(asked).toEqual([]);
+  expect(await given?.closed).toEqual({ reason: 'connect_failed', message: 'not prepared', calls: [] });
+  for await (const event of (given as Session).events()) asked.push(event.type);
+  expect(asked).toEqual(['complete']);
+  const records: JournalRecord[] = [];
+  for await (const record of journal.read()) records.push(record);
+  expect(records.map(({ event }) => event)).toContain('connect_rejected');
+  expect(await verify(records)).toMatchObject({ sessions: 1, findings: [], unfinished: { sessions: 0 } });
 });
+
+it('a `prepare` that closes the session, aborts its signal, or promises, is the end of it', async () => {
+  const { connects, start } = rig();
+  const host = new AbortController();
+  const closes = start({ prepare: (session) => void session.close() });
+  await expect(closes.started).rejects.toMatchObject({ code: 'connect_aborted' });
+  expect(await closes.closed()).toBe('host');
+  const aborts = start({ signal: host.signal, prepare: () => host.abort(new RangeError('no more')) });
+  await expect(aborts.started).rejects.toThrow('no more');
+  expect(await aborts.closed()).toBe('aborted');
+  const promises = start({
+    prepare: async () => {
+      throw new Error('nobody waits');
+    },
+  });
+  await expect(promises.started).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(await promises.closed()).toBe('connect_failed');
+  // what connects after the close is closed
+  expect(connects).toEqual(['connect', 'close']);
+});
+
+/** Starts sessions, and keeps what `prepare` was given. */
+function rig() {
+  const connects: string[] = [];
+  const start = ({ prepare, ...options }: Pick<StartOptions, 'prepare' | 'signal'>) => {
+    let given: Session | undefined;
+    const provider = scriptedProvider({
+      onCall: ({ method }, answer) => {
+        connects.push(method);
+        answer.resolve();
+      },
+    });
+    const started = startSession({
+      ...options,
+      provider,
+      connect: { model: 'scripted' },
+      prepare: (session) => {
+        given = session;
+        return prepare?.(session);
+      },
+    });
+    return { started, closed: async () => (await given?.closed)?.reason };
+  };
+  return { connects, start };
+}
