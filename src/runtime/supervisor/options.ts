@@ -6,6 +6,7 @@ import type { Journal } from '../../contract/journal.js';
 import type { CloseReason, CloseReport } from '../../contract/lifecycle.js';
 import { platformClock } from '../../contract/platform-clock.js';
 import type { BidiProvider } from '../../contract/provider.js';
+import { assertAtOnce } from '../at-once.js';
 import { fresh, type SessionOptions } from '../options.js';
 import { assertObject, assertObserver } from './arguments.js';
 import type { SupervisedSession } from './supervised-session.js';
@@ -181,11 +182,13 @@ function backoffOf(backoff: Backoff): Required<Backoff> {
 export function delayOf(backoff: RestartRules['backoff'], attempt: RestartAttempt, random: () => number): number {
   if (typeof backoff === 'function') {
     const ms: unknown = backoff(attempt);
+    assertAtOnce('what `backoff` gave', 'a number', ms);
     assertNumber('what `backoff` gave', ms, 0, longest);
     return Math.round(ms as number);
   }
   const { baseMs, factor, maxMs, jitter } = backoff;
-  const full = Math.min(maxMs, baseMs * factor ** (attempt.recent - 1));
+  // nothing, however often it is doubled: infinitely often, it would be no number
+  const full = baseMs === 0 ? 0 : Math.min(maxMs, baseMs * factor ** (attempt.recent - 1));
   if (jitter === 0) return Math.round(full);
   const chance: unknown = random();
   assertNumber('what `random` gave', chance, 0, 1);

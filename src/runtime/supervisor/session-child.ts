@@ -19,6 +19,7 @@
 import type { Observable } from 'rxjs';
 import { RestartWindow, restartsAfter } from '../../../machines/index.js';
 import {
+  ConnectAbortedError,
   InvalidInputError,
   messageOf,
   NotSupportedError,
@@ -33,6 +34,7 @@ import type { BidiSession } from '../../contract/provider.js';
 import type { SessionTap, TappedNote } from '../../contract/session-tap.js';
 import type { Above } from '../above.js';
 import type { ActorSystem } from '../actors.js';
+import { assertAtOnce } from '../at-once.js';
 import { type CallbackWatch, Delivery, type DeliveryCounter } from '../delivery.js';
 import type { ReportIds } from '../far-event.js';
 import { actPromise } from '../host-acts.js';
@@ -106,6 +108,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
   /** Where the end of the whole is not that of an incarnation. */
   #endReason: CloseReason | undefined;
   #isOver = false;
+  #hasFailed = false;
   #wasInGap = false;
   #lifecycle: Lifecycle | undefined;
   #taps: Taps | undefined;
@@ -243,6 +246,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     this.#next = undefined;
     this.#incarnations++;
     let runtime: SessionRuntime;
+    const { signal } = this.#options;
     try {
       if (this.delivery.room <= 0) {
         this.#couldNotBegin('overflow', 'the events of the last incarnation are still unread');
@@ -250,6 +254,13 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
       }
       const settings = this.#prepared ?? this.#settings();
       this.#prepared = undefined;
+      // a signal says nothing to whoever listens after its abort
+      if (signal?.aborted) {
+        this.#first?.reject(signal.reason);
+        this.delivery.discard();
+        this.#couldNotBegin('aborted');
+        return;
+      }
       runtime = new SessionRuntime(settings, undefined, this.#owner.pool, this);
     } catch (error) {
       this.#first?.reject(error);
@@ -260,7 +271,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     this.#current = new Session(runtime);
     for (const tap of this.#forwards ?? []) runtime.tap(tap);
     for (const onlooker of this.#onlookers ?? []) onlooker.detach = runtime.inspect(onlooker.observer);
-    runtime.begin(this.#options.signal, {
+    runtime.begin(signal, {
       resolve: () => this.#connected(),
       reject: (error) => this.#refused(error),
     });
@@ -294,6 +305,8 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
       this.#owner.happens({ type: 'restart_due', child: this });
     }, inMs);
     this.#listen();
+    // its signal was aborted while the incarnation closed
+    if (this.#isOver) return;
     this.#note({ type: 'restarting', attempt: this.#attempt, reason, inMs });
   }
 
@@ -319,6 +332,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
   }
 
   reportFailure(): void {
+    this.#hasFailed = true;
     this.#note({ type: 'failed', restarts: this.#attempt, reason: this.#last?.reason as CloseReason });
   }
 
@@ -328,6 +342,9 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     this.disarmRestart();
     this.#handle = undefined;
     this.#onlookers = undefined;
+    // it was closed before it was its turn to begin
+    this.#first?.reject(new ConnectAbortedError());
+    this.#first = undefined;
     this.delivery.end();
     const report = this.#report();
     this.closed.resolve(report);
@@ -394,10 +411,10 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
   }
 
   /** There was nothing to connect with. */
-  #couldNotBegin(reason: CloseReason, message: string): void {
+  #couldNotBegin(reason: CloseReason, message?: string): void {
     this.#next = this.#decide(reason);
     if (this.#next !== 'again') this.delivery.end();
-    this.ended({ reason, message, calls: [] });
+    this.ended(message === undefined ? { reason, calls: [] } : { reason, message, calls: [] });
   }
 
   // ── ends ──
@@ -459,7 +476,7 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
 
   #report(): SupervisedCloseReport {
     const { reason, message, calls } = this.#last ?? { reason: 'host' as const, calls: [] };
-    const common = { calls, incarnations: this.#incarnations, ends: this.#ends, failed: this.#next === 'failed' };
+    const common = { calls, incarnations: this.#incarnations, ends: this.#ends, failed: this.#hasFailed };
     if (this.#endReason !== undefined) return { reason: this.#endReason, ...common };
     return message === undefined ? { reason, ...common } : { reason, message, ...common };
   }
@@ -470,11 +487,15 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     const { provider, connect, journal = this.#owner.settings.journal } = this.#options;
     const attempt = this.#attempt;
     const incarnation: Incarnation = this.#last === undefined ? { attempt } : { attempt, previous: this.#last };
-    const given = this.#resuming(typeof connect === 'function' ? connect(incarnation) : connect);
+    const driver = typeof provider === 'function' ? provider(incarnation) : provider;
+    assertAtOnce('what `provider` gave', 'an object with a `connect` method', driver);
+    const told = typeof connect === 'function' ? connect(incarnation) : connect;
+    assertAtOnce('what `connect` gave', 'an object with a string `model`', told);
+    const given = this.#resuming(told);
     this.#isOffered = attempt > 0 && given?.resume !== undefined;
     return settingsOf({
       ...this.#options,
-      provider: typeof provider === 'function' ? provider(incarnation) : provider,
+      provider: driver,
       connect: given,
       sessionId: this.sessionId,
       clock: this.#owner.settings.clock,
@@ -493,7 +514,9 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
 
   #handleOf(driver: BidiSession): unknown {
     try {
-      return typeof driver.resumption === 'function' ? driver.resumption() : undefined;
+      const handle = typeof driver.resumption === 'function' ? driver.resumption() : undefined;
+      assertAtOnce('what `resumption` gave', 'a handle or undefined', handle);
+      return handle;
     } catch (thrown) {
       this.threw(thrown);
       return undefined;

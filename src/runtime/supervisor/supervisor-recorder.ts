@@ -30,8 +30,9 @@
  *
  * Invariants kept here:
  *
- * J1. A step's record is appended after its state is set and before any of its
- *     effects is performed.
+ * J1. A step's record is appended before anybody sees its state, and before any
+ *     of its effects is performed: an observer may make a conversation, which
+ *     is a step of its own, and behind this one.
  * J2. A journal that takes no more is reported once, and asked for nothing more.
  */
 import type { Effect, SupervisorEventType } from '../../../machines/index.js';

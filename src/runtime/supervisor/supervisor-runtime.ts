@@ -28,6 +28,7 @@ import {
 } from '../../contract/errors.js';
 import type { InspectionObserver } from '../../contract/inspector.js';
 import { ActorSystem, type ActorWatch } from '../actors.js';
+import { assertAtOnce } from '../at-once.js';
 import type { Conversation } from '../conversation/conversation.js';
 import { type ConversationOptions, settingsOf as conversationSettingsOf } from '../conversation/options.js';
 import { fresh } from '../options.js';
@@ -101,7 +102,7 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
         child.dismiss(error);
       };
       try {
-        options.prepare?.(child.session);
+        assertAtOnce('what `prepare` gave', 'nothing', options.prepare?.(child.session));
       } catch (thrown) {
         refuse(thrown);
         return;
@@ -124,8 +125,10 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
     const refuse = (error: unknown) => {
       refused = { error };
     };
+    const isNested = this.#isStepping;
+    this.#isStepping = true;
     this.#step({ type: 'start_conversation', child, refuse });
-    this.#drainInputs();
+    if (!isNested) this.#drainInputs();
     if (refused !== undefined) throw (refused as { readonly error: unknown }).error;
     return child.conversation as Conversation;
   }
@@ -193,12 +196,12 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
       this.#waiting.push(input);
       return;
     }
+    this.#isStepping = true;
     this.#step(input);
     this.#drainInputs();
   }
 
   #drainInputs(): void {
-    if (this.#isStepping) return;
     for (let next = 0; this.#waiting !== undefined; ) {
       const input = this.#waiting[next++];
       if (input === undefined) {
@@ -211,6 +214,7 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
         next = 0;
       }
     }
+    this.#isStepping = false;
   }
 
   #step(input: Input): void {
@@ -227,15 +231,12 @@ export class SupervisorRuntime implements Owner<Child>, ActorWatch {
     const { snapshot, effects } = supervisorStepper.step(before, type);
     // nothing is to be said of what changes nothing: a shutdown that is over
     if (snapshot === before && effects.length === 0 && !isStart) return;
-    const outer = this.#isStepping;
-    this.#isStepping = true;
     // one that has stopped takes no step any more
     if (before.status === 'active') {
-      this.actor.step(type, snapshot);
       this.#recorder?.step(type, stateOf(before), stateOf(snapshot), effects, input);
+      this.actor.step(type, snapshot);
     }
     this.#performAll(effects, input, type);
-    this.#isStepping = outer;
     this.feed.changed();
     if (this.#drain !== undefined && this.#children.size === 0 && stateOf(snapshot) === 'draining') {
       this.#take({ type: 'emptied' });
