@@ -14,8 +14,8 @@
  *
  * H1. A client gets every event once and in order: the state as events behind `event: reset`, then the live ones, with neither a
  *     gap nor a repeat. One that comes back goes on behind its Last-Event-ID, or, where that is kept no more, begins again.
- * H2. A client that does not read holds up nobody and costs no more than its socket takes: it is given an event when there is room
- *     for it. When what it has not had is kept no more it is cut off, and may come back.
+ * H2. A client that does not read holds up nobody, and costs what its socket takes and one event beside it: it is given the next
+ *     one when there is room. When what it has not had is kept no more it is cut off, and may come back.
  * H3. After `stop()` no session, no timer and no socket is left.
  */
 import { randomBytes, randomUUID } from 'node:crypto';

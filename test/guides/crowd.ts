@@ -142,7 +142,8 @@ async function follow(
     // one that the host ends is over when all of it was said; a host that has stopped is there for nobody
     if (how === 'over' || (how === 'ended' && stage.isStaying)) return;
     if (how === 'ended' && reader.conversation.state.finished === null) reader.faults.push('ended without a finish');
-    if (how === 'left') for (let turns = random.below(12); turns > 0; turns--) await quiet();
+    // behind what is kept, or not
+    if (how === 'left') for (let turns = random.one([1, 10, 80]); turns > 0; turns--) await quiet();
   }
 }
 
