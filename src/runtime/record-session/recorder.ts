@@ -6,7 +6,7 @@
  * Y3. What waits for a sink is at most `maxBufferedEvents` and the events of one step and of the end.
  */
 import { type ResponseEvent, ResponseEventSchema } from '../../../proto/index.js';
-import { messageOf, ResponseStreamError } from '../../contract/errors.js';
+import { ConversationError, messageOf, ResponseStreamError } from '../../contract/errors.js';
 import type { CloseReport } from '../../contract/lifecycle.js';
 import type { BidiInput } from '../../contract/provider.js';
 import type { PassedAct, SessionTap, Tappable, TappedCall, TappedNote } from '../../contract/session-tap.js';
@@ -14,7 +14,8 @@ import { tapped } from '../../contract/session-tap.js';
 import type { BidiTurnEvent } from '../../contract/turn-event.js';
 import { adoptMessage, planOf } from '../../conversation/message/plan.js';
 import type { ActionInit } from '../../conversation/writer/action-writer.js';
-import type { Conversation, ConversationStream } from '../conversation/index.js';
+import type { Conversation } from '../conversation/index.js';
+import { conversationTarget, type Target } from './conversation-target.js';
 import { type FinishInit, failedFinish, finishOf, Usage } from './finish.js';
 import { messageId, type RecordingSettings } from './options.js';
 import { Scribe } from './scribe.js';
@@ -37,16 +38,6 @@ export interface RecordingEnd {
 }
 
 type EventType = { readonly case: 'init' | 'clientActions' | 'finished'; readonly value: unknown };
-
-/** Where events go. */
-interface Target {
-  /** How many events wait there. */
-  readonly waiting: number;
-  /** Whether the request of the recording can still be written. */
-  readonly isOpen: boolean;
-  push(event: ResponseEvent): void;
-  end(): void;
-}
 
 const eventPlan = planOf(ResponseEventSchema);
 
@@ -78,8 +69,14 @@ export class Recorder implements SessionTap {
       nextId: () => messageId(settings.requestId, ++this.#messages),
     });
     const { conversationId, requestId, taskId, makesTask } = settings;
-    this.#push({ case: 'init', value: { conversationId, requestId } });
-    if (makesTask) this.#write([{ case: 'createTask', value: { task: { id: taskId } } }]);
+    try {
+      this.#push({ case: 'init', value: { conversationId, requestId } });
+      if (makesTask) this.#write([{ case: 'createTask', value: { task: { id: taskId } } }]);
+    } catch (error) {
+      // a conversation that is closed is the host's mistake, one that refuses ends the recording as it would later (Y2)
+      if (!(error instanceof ConversationError)) throw error;
+      this.#fail(error);
+    }
   }
 
   /** Listens from now on. */
@@ -263,28 +260,4 @@ export class Recorder implements SessionTap {
     }
     return conversationTarget(conversation as Conversation, () => this.#settled(undefined));
   }
-}
-
-function conversationTarget(conversation: Conversation, settled: () => void): Target {
-  const phaseOf = () => conversation.actor.getSnapshot().value;
-  let further: ConversationStream | undefined;
-  if (phaseOf() === 'streaming') further = conversation.stream();
-  const stream = further ?? conversation;
-  const isStreaming = () => (further === undefined ? phaseOf() : further.phase) === 'streaming';
-  // from within a subscriber of the conversation the init is taken later
-  let hasBegun = false;
-  return {
-    waiting: 0,
-    get isOpen() {
-      return !hasBegun || isStreaming();
-    },
-    push: (event) => {
-      stream.apply(event);
-      hasBegun ||= isStreaming();
-    },
-    end: () => {
-      further?.close();
-      settled();
-    },
-  };
 }

@@ -215,6 +215,57 @@ describe('a conversation', () => {
     await session.close();
   });
 
+  it('that goes on after a refusal ends the recording all the same, and neither transaction nor request stays open', async () => {
+    const { session, emit } = await stage();
+    const conversation = createConversation();
+    const first = recordSession(session, { conversation });
+    // both would have their transactions open at once
+    const second = recordSession(session, { conversation });
+    await emit(text('Hi'), text(' there'), complete);
+    expect(await second.finished).toMatchObject({
+      reason: 'failed',
+      error: { code: 'conversation', diagnostic: { code: 'transaction_busy' } },
+    });
+    await emit(text('And'), complete);
+    await session.close();
+    expect(await first.finished).toMatchObject({ reason: 'session_ended' });
+    expect(conversation.state).toMatchObject({ phase: 'finished', transaction: 'none' });
+    expect(wordsOf(conversation.state)).toEqual(['agent: Hi there', 'agent: And']);
+  });
+
+  it('whose own stream is refused ends that request as failed', async () => {
+    const { session, emit } = await stage();
+    const conversation = createConversation();
+    const { finished } = recordSession(session, { conversation });
+    const other = conversation.stream();
+    other.apply(init(conversation.id, 'other'));
+    other.apply(actions(begin));
+    await emit(text('Hi'), text(' there'), complete);
+    expect(await finished).toMatchObject({ reason: 'failed', error: { code: 'conversation' } });
+    expect(conversation.state.phase).toBe('failed');
+    other.close();
+    await session.close();
+  });
+
+  it('that refuses at once is a recording that has failed, and the start goes on', async () => {
+    const conversation = createConversation();
+    conversation.apply(init('c', 'server'));
+    conversation.apply(actions(begin));
+    let recording: SessionRecording | undefined;
+    const session = await startSession({
+      provider: scriptedProvider(),
+      connect: { model: 'scripted' },
+      prepare: (prepared) => {
+        recording = recordSession(prepared, { conversation });
+      },
+    });
+    expect(await recording?.finished).toMatchObject({
+      reason: 'failed',
+      error: { diagnostic: { code: 'transaction_busy' } },
+    });
+    await session.close();
+  });
+
   it('may be recorded into from within a subscriber of its own', async () => {
     const { session, emit } = await stage();
     const conversation = createConversation({ mode: 'strict' });
