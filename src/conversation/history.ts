@@ -42,7 +42,7 @@ export function historyOf(
   const messages = messagesIn(conversation, provisional);
   const results = resultsIn(messages);
   const entries: HistoryEntry[] = [];
-  const ids = new Set<string>();
+  const ids = new Map<string, number>();
   for (const { message } of messages) {
     switch (message.case) {
       case 'userQuery':
@@ -55,7 +55,6 @@ export function historyOf(
         const result = results.get(message.value);
         if (result === undefined && openCalls === 'leave_out') break;
         const id = unusedId(message.value.toolCallId, ids);
-        ids.add(id);
         entries.push({ role: 'tool', id, ...wordsOf(message.value), ...outputOf(result) });
         break;
       }
@@ -94,10 +93,16 @@ function resultsIn(messages: readonly Message[]): ReadonlyMap<ToolCall, ToolCall
   return results;
 }
 
-/** Ids of calls are unique in one session; a far side that is told of several needs them unique in all. */
-function unusedId(id: string, used: ReadonlySet<string>): string {
+/** Ids of calls are unique in one session; a far side that is told of several needs them unique in all. `used`: the last number behind each. */
+function unusedId(id: string, used: Map<string, number>): string {
+  let n = used.get(id) ?? 0;
   let unused = id;
-  for (let n = 2; used.has(unused); n++) unused = `${id}-${n}`;
+  if (n > 0) {
+    do unused = `${id}-${++n}`;
+    while (used.has(unused));
+  } else n = 1;
+  used.set(id, n);
+  used.set(unused, used.get(unused) ?? 1);
   return unused;
 }
 

@@ -27,6 +27,8 @@ export interface Cut {
 
 interface Stretch {
   texts: SpokenText[];
+  /** How many of them a commit has seen: all but the last of these are as long as they will ever be. */
+  seen: number;
   /** Of its audio; `undefined` where some of it does not tell. */
   receivedMs: number | undefined;
   playedMs: number | undefined;
@@ -46,7 +48,7 @@ export class Heard {
     const [first] = this.#stretches;
     // a host that said nothing of a stretch has played it; one that has told of its beginning still plays it, and then the others
     if (first === undefined || !isPlaying(first)) this.#stretches = [];
-    this.#stretches.push({ texts: [], receivedMs: 0, playedMs: undefined });
+    this.#stretches.push({ texts: [], seen: 0, receivedMs: 0, playedMs: undefined });
     // the first is the one of which the host tells
     if (this.#stretches.length > mostStretches) this.#stretches.splice(1, 1);
   }
@@ -80,7 +82,14 @@ export class Heard {
 
   /** What stands is committed: no rollback takes it away. */
   committed(): void {
-    for (const text of this.#newest?.texts ?? []) text.kept = text.text.length;
+    const stretch = this.#newest;
+    if (stretch === undefined) return;
+    const { texts, seen } = stretch;
+    for (let at = Math.max(0, seen - 1); at < texts.length; at++) {
+      const text = texts[at] as SpokenText;
+      text.kept = text.text.length;
+    }
+    stretch.seen = texts.length;
   }
 
   rolledBack(): void {
@@ -88,6 +97,7 @@ export class Heard {
     if (stretch === undefined) return;
     stretch.texts = stretch.texts.filter(({ kept }) => kept !== undefined);
     for (const text of stretch.texts) text.text = text.text.slice(0, text.kept);
+    stretch.seen = stretch.texts.length;
   }
 
   /** The user interrupts: what of the texts that stand was not heard. `saidLength` of the newest counts what was rolled back, too. */
