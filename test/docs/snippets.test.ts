@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { pages, type Snippet, snippetsOf, typeErrors, writeSnippets } from './snippets.js';
+import { pages, programOf, programs, root, type Snippet, snippetsOf, typeErrors, writeSnippets } from './snippets.js';
 
 const page = `
 Text.
@@ -72,6 +73,20 @@ describe('a page', () => {
   });
 });
 
+describe('a program', () => {
+  test('is checked against the sources, by its comments', () => {
+    mkdirSync(join(root, '.scratch'), { recursive: true });
+    const folder = mkdtempSync(join(root, '.scratch', 'program-'));
+    folders.push(folder);
+    const file = join(folder, 'a.mjs');
+    writeFileSync(file, "import { nothing } from 'commitpoint';\n/** @type {string} */\nexport const one = 1;\n");
+    expect(typeErrors(new Map([[file, programOf('docs/a.mjs')]]))).toEqual([
+      expect.stringMatching(/^docs\/a\.mjs:1: Module .* has no exported member 'nothing'/),
+      "docs/a.mjs:3: Type 'number' is not assignable to type 'string'.",
+    ]);
+  });
+});
+
 describe('what the documents show', () => {
   const snippets = pages().flatMap((name) => snippetsOf(name));
   let files: Map<string, Snippet>;
@@ -80,7 +95,8 @@ describe('what the documents show', () => {
   });
 
   test('type-checks', () => {
-    expect(typeErrors(files)).toEqual([]);
+    expect([...programs().values()].map(({ page }) => page)).toContain('docs/guides/host.mjs');
+    expect(typeErrors(new Map([...files, ...programs()]))).toEqual([]);
   });
 
   for (const snippet of snippets.filter(({ run }) => run)) {

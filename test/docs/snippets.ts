@@ -65,6 +65,18 @@ export function snippetsOf(page: string, markdown = readFileSync(join(root, page
 
 const fence = /^([ \t]*)```(\w+)?([^\n`]*)\n(.*?)^[ \t]*```[ \t]*$/gms;
 
+/** The programs under docs/ that a reader may copy as they stand, each as a block that is a whole file. */
+export function programs(): Map<string, Snippet> {
+  const names = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+  const pages = names.map((name) => `docs/${name.replaceAll('\\', '/')}`).filter((name) => name.endsWith('.mjs'));
+  return new Map(pages.sort().map((page) => [join(root, page), programOf(page)]));
+}
+
+/** A whole file as a block. */
+export function programOf(page: string): Snippet {
+  return { page, line: 1, code: '', before: 0, run: false, output: undefined };
+}
+
 function lineCount(text: string): number {
   return text.split('\n').length - 1;
 }
@@ -82,7 +94,7 @@ export function writeSnippets(snippets: readonly Snippet[]): { folder: string; f
   return { folder, files };
 }
 
-/** Type-checks snippets against the sources as the project itself is checked; gives `page:line: message` for each error. */
+/** Type-checks snippets and programs against the sources as the project itself is checked; gives `page:line: message` for each error. */
 export function typeErrors(files: ReadonlyMap<string, Snippet>): string[] {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
@@ -91,6 +103,8 @@ export function typeErrors(files: ReadonlyMap<string, Snippet>): string[] {
     options: {
       ...options,
       noEmit: true,
+      allowJs: true,
+      checkJs: true,
       paths: Object.fromEntries(entryPoints().map(({ specifier, source }) => [specifier, [join(root, source)]])),
     },
   });
