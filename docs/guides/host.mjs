@@ -151,7 +151,7 @@ class Feed {
    * @returns {Iterator<Buffer>}
    */
   *#frames(events, number) {
-    if (events.length > 0) yield Buffer.from('event: reset\nid:\ndata:\n\n');
+    if (events.length > 0) yield Buffer.from('event: reset\ndata:\n\n');
     for (const event of events) yield this.#frame(event, event === events.at(-1) ? number : undefined);
   }
 

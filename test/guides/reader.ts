@@ -90,7 +90,7 @@ export class Reader {
     const id = fields.get('id');
     if (this.#isFirst && !fields.has('event')) this.counts.resumed++;
     this.#isFirst = false;
-    if (id !== undefined) this.#identified(id, fields.has('event'));
+    if (id !== undefined) this.#identified(id);
     if (fields.get('event') === 'reset') {
       this.conversation = createConversation();
       this.counts.resets++;
@@ -104,10 +104,9 @@ export class Reader {
     if (diagnostic !== undefined) this.faults.push(`${diagnostic.code} at ${id}`);
   }
 
-  #identified(id: string, isReset: boolean): void {
+  #identified(id: string): void {
     const before = this.lastEventId;
     this.lastEventId = id;
-    if (isReset) return;
     const number = Number(id.split('-')[1]);
     if (this.#isInState ? number < this.#highest : number !== this.#highest + 1) {
       this.faults.push(`${id} after ${before === '' ? this.#highest : before}`);
