@@ -336,6 +336,21 @@ describe('a host', () => {
       expect(client.counts).toEqual({ live: 8, resets: 2, resumed: 2 });
     });
 
+    it('on from the oldest event that is kept, to one that has seen all before it', async () => {
+      await hosting();
+      const id = await begun();
+      says(id, 'hello');
+      await quiet();
+      const client = reader(id);
+      await client.read(() => client.lastEventId !== '');
+      const [epoch, last] = client.lastEventId.split('-');
+      const other = reader(id);
+      other.lastEventId = `${epoch}-0`;
+      await other.read(() => other.lastEventId === client.lastEventId);
+      expect([other.counts, other.faults]).toEqual([{ live: Number(last), resets: 0, resumed: 1 }, []]);
+      expect(bytesOf(other.conversation)).toBe(bytesOf(conversationOf(id)));
+    });
+
     it('more than a session keeps for a reader', async () => {
       await hosting({}, { maxBufferedEvents: 10 });
       const id = await begun();
