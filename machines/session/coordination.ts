@@ -233,6 +233,11 @@ export class Coordination<Call extends CallEntry> {
     for (const call of this.#ledger.values()) yield { id: call.id, name: call.name, state: stateOf(call) };
   }
 
+  /** How many of the places that it was lent the last step could take. */
+  get placesLent(): number {
+    return this.#lent;
+  }
+
   /** How many of the places that were lent for it the last step has taken. */
   get placesTaken(): number {
     return this.#placesTaken;
@@ -291,6 +296,7 @@ export class Coordination<Call extends CallEntry> {
       this.#givePlaces();
     } else if (isReleased(occurrence.call.snapshot)) {
       // it moves nobody: a place that a pool has lent is given when that is told, by a step that is about it
+      this.#lent = 0;
       this.#stepCall(occurrence.call, occurrence.type);
     } else {
       this.#stepCall(occurrence.call, occurrence.type);

@@ -360,7 +360,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     // before anything is recorded or performed: whatever that leads to finds the pool as it is
     lease.settle(coordination.placesTaken, coordination.placesHeld, placesWanted);
     // where nobody wants more, a replay comes to the same with any number
-    if (placesWanted > 0) this.#recorder?.lent(places);
+    if (placesWanted > 0) this.#recorder?.lent(coordination.placesLent);
     return asked;
   }
 

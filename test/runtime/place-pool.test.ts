@@ -178,6 +178,28 @@ describe('sessions that share a pool', () => {
     expect((await verify(journal)).findings).toEqual([]);
   });
 
+  it('are lent none for what comes of a call that is complete, and so it is recorded (K2)', async () => {
+    const journal = memoryJournal();
+    const pool = new PlacePool(1);
+    const slow = handTools({ timeoutMs: 10 });
+    const one = await pooled({ pool, journal, tools: slow.tools });
+    const two = await pooled({ pool, journal });
+    await one.call('a');
+    await one.clock.advance(10, quiet);
+    await two.call('x');
+    await one.call('b');
+    // the place of x is lent to b; before that is told comes what the code of a has to say, which was given up
+    two.hand.code('x').resolve('done');
+    slow.code('a').resolve('late');
+    await quiet();
+    expect(one.session.calls().map(({ state }) => state)).toEqual(['completed', 'executing']);
+    expect(journal.records.map(words).filter((said) => said.includes('/a code_resolved'))).toEqual([
+      expect.stringMatching('/a code_resolved > completed /0$'),
+    ]);
+    await Promise.all([one.session.close(), two.session.close()]);
+    expect((await verify(journal)).findings).toEqual([]);
+  });
+
   it('count output that went by without a record, and give nobody a place for it', async () => {
     const journal = memoryJournal();
     const pool = new PlacePool(1);
