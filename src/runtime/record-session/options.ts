@@ -106,7 +106,8 @@ function placeOf(
     return taskId === undefined ? { taskId: `${requestId}-task`, makesTask: true } : { taskId, makesTask: false };
   }
   const { state } = conversation;
-  if (messageIndex(state).get(messageId(requestId, 1)) !== undefined) {
+  // the same request again would be a replay, of which the conversation takes nothing
+  if (state.requestId === requestId || messageIndex(state).get(messageId(requestId, 1)) !== undefined) {
     throw new InvalidInputError('requestId', 'one that is new to the conversation', requestId);
   }
   if (taskId !== undefined && !state.tasks.has(taskId)) {

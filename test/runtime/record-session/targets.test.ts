@@ -377,4 +377,11 @@ describe('options that are none', () => {
     await stop();
     expect(() => recordSession(session, { conversation, requestId: 'r' })).toThrow(InvalidInputError);
   });
+
+  it('an id that another recording had, in which nothing was said', async () => {
+    const { session } = await stage();
+    const conversation = createConversation();
+    await recordSession(session, { conversation, requestId: 'r' }).stop();
+    expect(() => recordSession(session, { conversation, requestId: 'r' })).toThrow(InvalidInputError);
+  });
 });
