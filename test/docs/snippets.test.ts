@@ -97,7 +97,7 @@ describe('what the documents show', () => {
   test('type-checks', () => {
     expect([...programs().values()].map(({ page }) => page)).toContain('docs/guides/host.mjs');
     expect(typeErrors(new Map([...files, ...programs()]))).toEqual([]);
-  });
+  }, 120_000);
 
   for (const snippet of snippets.filter(({ run }) => run)) {
     test(`runs: ${snippet.page}:${snippet.line}`, async () => {
