@@ -316,12 +316,12 @@ export async function startHost(options) {
    */
   function refuse(response, error) {
     const status = isCommitpointError(error) ? statuses.get(error.code) : undefined;
-    if (response.headersSent) response.destroy();
-    else if (error instanceof Refusal) json(response, error.status, { error: error.message }, error.headers);
+    if (error instanceof Refusal) json(response, error.status, { error: error.message }, error.headers);
     else if (isCommitpointError(error) && status !== undefined) json(response, status, { error: error.message });
     else {
       report(error);
-      json(response, 500, { error: 'the host has failed' });
+      if (response.headersSent) response.destroy();
+      else json(response, 500, { error: 'the host has failed' });
     }
   }
 
