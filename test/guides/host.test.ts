@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ConversationClosedError } from '../../src/index.js';
 import { type ScriptedProvider, type ScriptedProviderOptions, scriptedProvider } from '../../src/testing/index.js';
 import { quiet } from '../../src/testing/quiet.js';
 import { expectNoHarm } from '../runtime/no-harm.js';
@@ -309,6 +310,7 @@ describe('a host', () => {
       // the first was forgotten when the third had ended
       expect(await status('GET', `/sessions/${ids[0]}/events`)).toBe(404);
       expect(host.feeds.size).toBe(2);
+      expect(() => conversationOf(ids[2] as string).apply({ end: 'eof' })).toThrow(ConversationClosedError);
       const second = reader(ids[1] as string);
       expect([await second.read(), await second.read(), await first.read()]).toEqual(['ended', 'over', 'ended']);
       expect(second.conversation.state.phase).toBe('finished');
