@@ -82,13 +82,13 @@ export function scenarioSource(file: string, scenario: Scenario): PresentedRun {
         }
       };
       const { sessionId } = simulator.session;
-      const tap = presentation.narrator.tapOf(sessionId);
+      const tap = presentation.tapOf(sessionId);
       // what was recorded is told first, since a session records before it reports
       const behind =
         <Given>(tell: ((given: Given) => void) | undefined) =>
         (given: Given): void => {
           take();
-          if (!presentation.isFull) tell?.(given);
+          tell?.(given);
         };
       simulator.session[tapped]({
         reported: behind(tap.reported),
@@ -102,6 +102,7 @@ export function scenarioSource(file: string, scenario: Scenario): PresentedRun {
       presentation.flush();
       for (const { line, step } of scenario.steps) {
         if ('expect' in step) continue;
+        if (presentation.isOver) break;
         const impossible = await simulator.step(step);
         take();
         presentation.flush();
@@ -173,6 +174,7 @@ function journalSource(file: string, text?: string): PresentedRun {
       const input = new JournalInput(file, text);
       let count = 0;
       for await (const record of input) {
+        if (presentation.isOver) break;
         presentation.record(record);
         count++;
         if (count % 1000 === 0) presentation.flush();

@@ -58,9 +58,11 @@ export class InspectorServer {
   readonly #options: InspectorServerOptions;
   readonly #clock: Clock;
   readonly #charts: Awaited<ReturnType<typeof chartsOfMachines>>;
-  readonly #watcher = new Watcher(() => this.#presentation);
+  readonly #watcher = new Watcher(() => this.#process);
   readonly #watched = new Set<() => void>();
+  /** What the page shows: the process, until another run is opened. */
   #presentation: Presentation;
+  readonly #process: Presentation;
   /** Own numbers of records, over all journals. */
   #seq = 0;
   #timer: unknown;
@@ -75,17 +77,23 @@ export class InspectorServer {
     this.#clock = options.clock ?? platformClock;
     this.#charts = charts;
     this.url = `http://127.0.0.1:${site.port}/?token=${token}`;
-    this.#presentation = this.#present({ title: options.title ?? `process ${process.pid}`, source: 'process' });
+    this.#process = this.#present({ title: options.title ?? `process ${process.pid}`, source: 'process' });
+    this.#presentation = this.#process;
   }
 
   /**
    * A journal whose records are shown on the page as they are written, and judged: hand it to `startSession`, `createConversation`,
-   * `createSupervisor`. What is written goes to `inner`, whose payloads decide what of texts and arguments is shown. Default: one in
-   * memory that keeps payloads and the last 10,000 records.
+   * `createSupervisor`. What is written goes to `inner`, whose payloads decide what its records show of texts and arguments. Default:
+   * one in memory that keeps payloads and the last 10,000 records. Of lives that began before what is written here nobody can judge
+   * all; the rest is judged.
    */
   journal(inner: Journal = memoryJournal({ payloads: 'keep', maxRecords: 10_000 })): Journal {
     let group = { inner: 0, own: 0 };
+    let last = 0;
     return new TeedJournal(inner, (record) => {
+      // what stands between was not written here: a gap says so to the judge
+      if (record.seq !== last + 1) this.#seq++;
+      last = record.seq;
       const seq = ++this.#seq;
       const cause = record.cause === 0 ? 0 : record.cause === group.inner ? group.own : record.cause;
       if (record.cause === 0) group = { inner: record.seq, own: seq };
@@ -96,7 +104,8 @@ export class InspectorServer {
   /**
    * Shows a session, a supervised one, a supervisor with all that it owns, or a conversation: what is said, and every step from now on.
    * Where it writes to a {@link journal} of this server its records are shown; else what its machines do, which nobody can judge. It
-   * does not count as a reader. Gives what ends that.
+   * does not count as a reader. Texts, arguments and outputs are shown as they are, whatever its journal keeps of them: a session
+   * whose words nobody may see is not watched, and shown by a journal alone. Gives what ends that.
    *
    * @throws {InvalidInputError} for what cannot be inspected
    */
@@ -105,18 +114,27 @@ export class InspectorServer {
       throw new InvalidInputError('target', 'a session, a supervisor or a conversation', target);
     }
     if (this.#isClosed) return () => {};
-    const detach = this.#watcher.watch(target);
-    this.#watched.add(detach);
-    return () => {
-      this.#watched.delete(detach);
+    let hasEnded = false;
+    const end = () => {
+      this.#watched.delete(end);
       detach();
     };
+    const detach = this.#watcher.watch(target, () => {
+      // nothing of it is kept
+      hasEnded = true;
+      this.#watched.delete(end);
+    });
+    if (!hasEnded) this.#watched.add(end);
+    return end;
   }
 
   /**
-   * Shows another run instead of the process: all of it, to its end. Rejects as the run does; what was told of it before is shown.
+   * Shows another run instead of the process, of which nothing is shown from then on: all of it, to its end. Rejects as the run does;
+   * what was told of it before is shown. A server that was closed opens nothing.
    */
   async open(run: PresentedRun): Promise<void> {
+    if (this.#isClosed) return;
+    this.#presentation.leave();
     const presentation = this.#present(run);
     this.#presentation = presentation;
     try {
@@ -131,8 +149,7 @@ export class InspectorServer {
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      for (const detach of this.#watched) detach();
-      this.#watched.clear();
+      for (const end of this.#watched) end();
       this.#presentation.end('the inspector was closed');
       this.#clock.clearTimeout(this.#timer);
       this.#listeners.close();
@@ -150,25 +167,35 @@ export class InspectorServer {
       now: () => this.#clock.now(),
       maxSteps,
       ...(maxText === undefined ? {} : { maxText }),
+      isTooMuch: () => this.#isTooMuch,
       onSteps: () => this.#gather(),
       onFrame: (frame) => this.#tell(frame),
     });
   }
 
   #recorded(record: JournalRecord): void {
-    if (this.#isClosed) return;
     const { event, kind, actor } = record;
+    // a store of the host's may take what is no record
+    if (this.#isClosed || typeof actor !== 'string') return;
     if (event === '' && kind !== 'call' && kind !== 'transaction') this.#watcher.recorded(actor);
-    this.#presentation.record(record);
+    this.#process.record(record);
+  }
+
+  get #isTooMuch(): boolean {
+    const { maxBytes = defaultMaxBytes } = this.#options;
+    return this.#history.bytes > maxBytes && this.#history.size > 2;
   }
 
   #gather(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = undefined;
-      const { maxBytes = defaultMaxBytes } = this.#options;
-      if (this.#history.bytes > maxBytes && this.#history.size > 2) this.#presentation.startOver();
-      this.#presentation.flush();
+      try {
+        if (this.#isTooMuch) this.#presentation.startOver();
+        this.#presentation.flush();
+      } catch {
+        // what cannot be told harms nobody; whoever looks sees that steps are missing
+      }
     }, gatherMs);
   }
 

@@ -6,12 +6,15 @@
  * W2. Of an actor that is recorded in a journal of this server the records are
  *     told; of others what their machines do, and then it is said that nobody
  *     judges them.
+ * W3. Each step is told once, however often whoever makes it is watched; and as
+ *     long as one of those who watch has not detached.
  */
 import type { InspectionObserver } from '../../contract/inspector.js';
 import type { SessionTap, Tappable } from '../../contract/session-tap.js';
 import { tapped } from '../../contract/session-tap.js';
 import type { ConversationState } from '../../conversation/index.js';
-import { Inspected } from '../view/inspected.js';
+import { shownId } from '../view/bounds.js';
+import { Inspected, Sight } from '../view/inspected.js';
 import type { InspectedMove } from '../view/narrator.js';
 import type { Presentation } from '../view/presentation.js';
 
@@ -35,12 +38,30 @@ interface Parts {
   readonly [tapped]?: Tappable[typeof tapped];
 }
 
+/** One call of `watch`. */
+interface Watching {
+  readonly target: object;
+  readonly shared: Set<Shared>;
+  /** Whether the children of the target are to be looked at. */
+  isScanDue: boolean;
+  /** The target has come to its end. */
+  onEnded(): void;
+}
+
+/** A session that is tapped, or a conversation that is looked at, for all who watch it. */
+interface Shared {
+  readonly of: object;
+  readonly by: Set<Watching>;
+  detach: () => void;
+  isOver: boolean;
+}
+
 export class Watcher {
   readonly #presentation: () => Presentation;
   /** Sessions and conversations whose records come here. */
   readonly #recorded = new Set<string>();
-  /** What is tapped, so that nothing is twice. */
-  readonly #tapped = new WeakSet<object>();
+  readonly #shared = new WeakMap<object, Shared>();
+  readonly #sight = new Sight();
 
   constructor(presentation: () => Presentation) {
     this.#presentation = presentation;
@@ -57,68 +78,75 @@ export class Watcher {
       }
   }
 
-  /** Attaches. Gives what detaches. @throws what `inspect` of the target throws */
-  watch(target: Watchable): () => void {
+  /**
+   * Attaches. Gives what detaches. `onEnded`: the target, a session or a conversation, has come to its end.
+   *
+   * @throws what `inspect` of the target throws
+   */
+  watch(target: Watchable, onEnded: () => void = () => {}): () => void {
     const parts = target as Watchable & Parts;
-    const detaching = new Set<() => void>();
-    const rescan = () => this.#children(parts, detaching);
-    const name = parts.sessionId ?? parts.id;
+    const watching: Watching = { target, shared: new Set(), isScanDue: false, onEnded };
+    let isOver = false;
+    const rescan = () => {
+      watching.isScanDue = false;
+      if (!isOver) this.#children(parts, watching);
+    };
     const inspected = new Inspected(
       {
         isRecorded: (actor) => this.#recorded.has(actor),
         moved: (move) => this.#moved(move),
         sessionCame: () => {
-          // its object is there when the step at hand is over
-          if (parts.list !== undefined) Promise.resolve().then(rescan, () => {});
+          if (parts.list === undefined || watching.isScanDue) return;
+          // its object is there when the step at hand is over; those that come at once are looked at once
+          watching.isScanDue = true;
+          Promise.resolve().then(rescan, () => {});
         },
       },
-      name,
+      parts.sessionId ?? parts.id,
+      this.#sight,
     );
-    const observe = guarded(inspected.observe);
     inspected.isAnnouncing = true;
-    const detach = target.inspect(observe);
+    const detach = target.inspect(guarded(inspected.observe));
     inspected.isAnnouncing = false;
-    detaching.add(detach);
-    this.#tap(parts, detaching);
-    this.#conversation(parts, detaching);
+    this.#tap(parts, watching);
+    this.#conversation(parts, watching);
     rescan();
     return () => {
-      for (const end of detaching) quietly(end);
-      detaching.clear();
+      if (isOver) return;
+      isOver = true;
+      quietly(detach);
+      for (const shared of watching.shared) this.#release(shared, watching);
+      watching.shared.clear();
     };
   }
 
   #moved(move: InspectedMove): void {
     const presentation = this.#presentation();
     presentation.cannotJudge(
-      `${move.actor} is watched, not recorded: hand server.journal() to what starts it, and every invariant is checked`,
+      `${shownId(move.actor)} is watched, not recorded: hand server.journal() to what starts it, and every invariant is checked`,
     );
     presentation.inspected(move);
   }
 
   /** The sessions and conversations of a supervisor. */
-  #children(parts: Parts, detaching: Set<() => void>): void {
+  #children(parts: Parts, watching: Watching): void {
     quietly(() => {
       for (const child of parts.list?.() ?? []) {
-        this.#tap(child as Parts, detaching);
-        this.#conversation(child as Parts, detaching);
+        this.#tap(child as Parts, watching);
+        this.#conversation(child as Parts, watching);
       }
     });
   }
 
-  #tap(parts: Parts, detaching: Set<() => void>): void {
+  #tap(parts: Parts, watching: Watching): void {
     const tap = parts[tapped];
-    if (tap === undefined || this.#tapped.has(parts)) return;
-    this.#tapped.add(parts);
-    const session = parts.sessionId ?? parts.current?.sessionId ?? parts.id ?? '';
-    const { narrator } = this.#presentation();
-    for (const { id, name } of parts.calls?.() ?? []) narrator.knowsCall(session, id, name);
-    let detach: (() => void) | undefined;
-    const ended = () => {
-      if (detach !== undefined) detaching.delete(detach);
-    };
-    detach = tap.call(parts, { ...this.#tapOf(session), ended });
-    detaching.add(detach);
+    if (tap === undefined) return;
+    this.#share(parts, watching, (ended) => {
+      const session = parts.sessionId ?? parts.current?.sessionId ?? parts.id ?? '';
+      const { narrator } = this.#presentation();
+      for (const { id, name } of parts.calls?.() ?? []) narrator.knowsCall(session, id, name);
+      return tap.call(parts, { ...this.#tapOf(session), ended });
+    });
   }
 
   /** Of the presentation of the moment. */
@@ -129,7 +157,7 @@ export class Watcher {
       const presentation = this.#presentation();
       if (presentation !== from) {
         from = presentation;
-        tap = presentation.narrator.tapOf(session);
+        tap = presentation.tapOf(session);
       }
       return tap;
     };
@@ -142,21 +170,49 @@ export class Watcher {
   }
 
   /** What stands of a conversation that nobody records. */
-  #conversation(parts: Parts, detaching: Set<() => void>): void {
+  #conversation(parts: Parts, watching: Watching): void {
     const { changes$, id } = parts;
-    if (changes$ === undefined || id === undefined || parts.state === undefined || this.#tapped.has(parts)) return;
-    this.#tapped.add(parts);
-    const show = guarded(() => {
-      if (!this.#recorded.has(id) && parts.state !== undefined) {
-        this.#presentation().narrator.conversationStands(id, parts.state);
-      }
+    if (changes$ === undefined || id === undefined || parts.state === undefined) return;
+    this.#share(parts, watching, (ended) => {
+      const show = guarded(() => {
+        if (!this.#recorded.has(id) && parts.state !== undefined) {
+          this.#presentation().conversationStands(id, parts.state);
+        }
+      });
+      show(undefined);
+      const subscription = changes$.subscribe({ next: () => show(undefined), complete: ended });
+      return () => subscription.unsubscribe();
     });
-    show(undefined);
-    let subscription: { unsubscribe(): void } | undefined;
-    const detach = () => subscription?.unsubscribe();
-    detaching.add(detach);
-    // one that has closed has nothing to detach from
-    subscription = changes$.subscribe({ next: () => show(undefined), complete: () => detaching.delete(detach) });
+  }
+
+  /** W3: `attach` is done for the first who watches; it is handed what is to be called at the end. */
+  #share(of: object, watching: Watching, attach: (ended: () => void) => () => void): void {
+    let shared = this.#shared.get(of);
+    if (shared === undefined) {
+      const made: Shared = { of, by: new Set(), detach: () => {}, isOver: false };
+      shared = made;
+      this.#shared.set(of, made);
+      made.detach = attach(() => {
+        // one that has ended has nothing to detach from
+        made.isOver = true;
+        for (const one of made.by) {
+          one.shared.delete(made);
+          if (one.target === of) one.onEnded();
+        }
+        made.by.clear();
+      });
+    }
+    if (!shared.isOver) {
+      shared.by.add(watching);
+      watching.shared.add(shared);
+    } else if (watching.target === of) watching.onEnded();
+  }
+
+  #release(shared: Shared, watching: Watching): void {
+    shared.by.delete(watching);
+    if (shared.by.size > 0) return;
+    this.#shared.delete(shared.of);
+    quietly(shared.detach);
   }
 }
 

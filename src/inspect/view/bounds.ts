@@ -1,4 +1,5 @@
 /** Texts that are no longer than they may be (F3). */
+import { digestOf } from '../../journal/digest.js';
 
 /** How many characters of one text are shown, unless told. */
 export const defaultMaxText = 2000;
@@ -10,4 +11,12 @@ export function cut(text: string, max: number): string {
   const last = text.charCodeAt(end - 1);
   if (last >= 0xd800 && last <= 0xdbff) end--;
   return `${text.slice(0, end)}…`;
+}
+
+/** No id of this library is so long; a far side may name its calls as it likes. */
+export const longestId = 400;
+
+/** An id as it is shown: a longer one by its head and its digest, so that it stays another than all others. */
+export function shownId(id: string): string {
+  return id.length <= longestId ? id : `${cut(id, 200)}${digestOf(id)}`;
 }

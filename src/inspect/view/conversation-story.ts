@@ -20,7 +20,12 @@ interface Shown {
   message: Message;
   text: string;
   provisional: boolean;
+  /** Whether its entry is not in what is shown, since that began anew. */
+  isHidden: boolean;
 }
+
+/** How many messages are told again where everything begins anew. */
+const toldAgain = 200;
 
 export class ConversationStory {
   readonly #id: string;
@@ -77,13 +82,21 @@ export class ConversationStory {
     return edits;
   }
 
-  /** Everything begins anew: what stands is told again. */
+  /** Everything begins anew: what stands is told again, the last of it; the rest when it changes. */
   restart(): Edit[] {
     const edits: Edit[] = [];
-    for (const { entry, text, message, provisional } of [...this.#shown.values()].slice(-200)) {
-      edits.push({ edit: 'add', id: entry, who: lineOf(message, this.#max).who, text, provisional });
+    for (const { entries } of this.#levels) entries.length = 0;
+    let left = this.#shown.size;
+    for (const shown of this.#shown.values()) {
+      shown.isHidden = left > toldAgain;
+      left--;
+      if (!shown.isHidden) edits.push(this.#entryOf(shown));
     }
     return edits;
+  }
+
+  #entryOf({ entry, text, message, provisional }: Shown): Edit {
+    return { edit: 'add', id: entry, who: lineOf(message, this.#max).who, text, provisional };
   }
 
   #folded(record: JournalRecord): ConversationState | undefined {
@@ -104,13 +117,18 @@ export class ConversationStory {
     if (shown === undefined) {
       const { who, text } = lineOf(message, this.#max);
       const entry = this.#newEntry(message.id);
-      this.#shown.set(message.id, { entry, message, text, provisional: isOpen });
+      this.#shown.set(message.id, { entry, message, text, provisional: isOpen, isHidden: false });
       edits.push({ edit: 'add', id: entry, who, text, provisional: isOpen });
       return;
     }
     if (shown.message === message) return;
     const id = shown.entry;
     const { text } = lineOf(message, this.#max);
+    if (shown.isHidden) {
+      Object.assign(shown, { message, text, provisional: isOpen, isHidden: false });
+      edits.push(this.#entryOf(shown));
+      return;
+    }
     const isLonger = text.startsWith(shown.text) && !text.endsWith('…') && shown.provisional === isOpen;
     if (isLonger && text !== shown.text) edits.push({ edit: 'append', id, text: text.slice(shown.text.length) });
     else if (text !== shown.text) edits.push({ edit: 'replace', id, text, provisional: isOpen });
@@ -124,14 +142,14 @@ export class ConversationStory {
     if (shown === undefined) return;
     this.#shown.delete(message);
     this.#withdrawn.add(message);
-    edits.push({ edit: 'withdraw', id: shown.entry });
+    if (!shown.isHidden) edits.push({ edit: 'withdraw', id: shown.entry });
   }
 
   #settleShown(edits: Edit[]): void {
     for (const shown of this.#shown.values()) {
       if (!shown.provisional) continue;
       shown.provisional = false;
-      edits.push({ edit: 'settle', id: shown.entry });
+      if (!shown.isHidden) edits.push({ edit: 'settle', id: shown.entry });
     }
   }
 

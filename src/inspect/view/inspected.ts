@@ -6,6 +6,8 @@
  *     late, from where it stood then.
  * I3. A life that begins is told of when what comes next does, or the step at
  *     hand is over: a record of its beginning, if there is one, comes first.
+ * I4. What several observers are told, of targets one within the other, is one
+ *     step: they share what they have seen.
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { ActorKind, RecordedEffect } from '../../contract/journal.js';
@@ -43,29 +45,39 @@ const kinds: Readonly<Record<string, ActorKind>> = {
 /** What leads to a step of a call from within its session. */
 const fromAbove: ReadonlySet<string> = new Set(['', 'interrupted', 'withdrawn', 'session_ended']);
 
+/** What the observers of all targets have seen. */
+export class Sight {
+  readonly actors = new WeakMap<AnyActorRef, Seen>();
+  /** The event that was told of last: whoever is watched twice tells it twice. */
+  last: InspectionEvent | undefined;
+}
+
 export class Inspected {
   readonly #watch: InspectedWatch;
+  readonly #sight: Sight;
   /** What the target is called; its root may have a name that says nothing. */
   readonly #name: string | undefined;
-  readonly #seen = new WeakMap<AnyActorRef, Seen>();
   /** While the actors that live are announced. */
   isAnnouncing = false;
   /** Of a life that has just begun. */
   #held: (() => void) | undefined;
 
-  constructor(watch: InspectedWatch, name: string | undefined) {
+  constructor(watch: InspectedWatch, name: string | undefined, sight = new Sight()) {
     this.#watch = watch;
     this.#name = name;
+    this.#sight = sight;
   }
 
   readonly observe = (event: InspectionEvent): void => {
     const { type, actorRef } = event;
+    if (event === this.#sight.last) return;
+    this.#sight.last = event;
     const seen = this.#seenOf(actorRef as AnyActorRef);
     if (seen === undefined) return;
     this.#release();
     switch (type) {
       case '@xstate.actor':
-        if (this.isAnnouncing) this.#step(seen, stateOf((actorRef as AnyActorRef).getSnapshot()), undefined);
+        if (this.isAnnouncing) this.#announced(seen, stateOf((actorRef as AnyActorRef).getSnapshot()));
         else if (seen.kind === 'session') this.#watch.sessionCame();
         break;
       case '@xstate.event':
@@ -81,6 +93,13 @@ export class Inspected {
         break;
     }
   };
+
+  /** Where it was watched before, it is told of again only if it has gone on since. */
+  #announced(seen: Seen, to: string): void {
+    if (seen.state === to) return;
+    seen.state = '';
+    this.#step(seen, to, undefined);
+  }
 
   #snapshot(seen: Seen, to: string, policy: InspectedMove['policy']): void {
     const tell = () => this.#step(seen, to, policy);
@@ -132,14 +151,14 @@ export class Inspected {
   }
 
   #seenOf(ref: AnyActorRef): Seen | undefined {
-    const known = this.#seen.get(ref);
+    const known = this.#sight.actors.get(ref);
     if (known !== undefined) return known;
     const kind = kinds[(ref as unknown as { logic?: { id?: string } }).logic?.id ?? ''];
     if (kind === undefined) return undefined;
     const above = (ref as unknown as { _parent?: AnyActorRef })._parent;
     const parent = above === undefined ? undefined : this.#seenOf(above);
     const seen: Seen = { ...this.#placeOf(kind, ref.id, parent), kind, state: '', event: '', did: [] };
-    this.#seen.set(ref, seen);
+    this.#sight.actors.set(ref, seen);
     return seen;
   }
 

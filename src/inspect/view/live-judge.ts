@@ -2,7 +2,7 @@
 import type { JournalRecord } from '../../contract/journal.js';
 import { Bench } from '../../verify/bench.js';
 import type { Finding as Found } from '../../verify/index.js';
-import { cut } from './bounds.js';
+import { cut, shownId } from './bounds.js';
 import type { Finding } from './frames.js';
 
 const maxFindings = 100;
@@ -55,7 +55,7 @@ export class LiveJudge {
       if (this.#told.has(finding)) continue;
       this.#told.add(finding);
       const { invariant, seq, actor, what } = finding;
-      fresh.push({ n: this.#stepOf(seq), actor, invariant, detail: cut(what, this.#max) });
+      fresh.push({ n: this.#stepOf(seq), actor: shownId(actor), invariant, detail: cut(what, this.#max) });
     }
     return fresh;
   }

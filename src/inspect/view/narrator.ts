@@ -15,7 +15,7 @@ import type { ActorKind, JournalRecord, RecordedEffect } from '../../contract/jo
 import type { SessionTap } from '../../contract/session-tap.js';
 import type { ConversationState } from '../../conversation/index.js';
 import { aboveUnseen, isOver, ownerOf, parentOf } from './actor-ids.js';
-import { cut, defaultMaxText } from './bounds.js';
+import { cut, defaultMaxText, longestId, shownId } from './bounds.js';
 import { ConversationStory } from './conversation-story.js';
 import type { Arrow, Edit, Step } from './frames.js';
 import type { CallFacts, Move } from './move.js';
@@ -33,6 +33,9 @@ export interface NarratorOptions {
   /** Is told that there is something to drain, once until it was. */
   readonly onSteps?: () => void;
 }
+
+/** So many edits of pieces are one step: what goes by in a moment may be any number. */
+const mostJoined = 20;
 
 /** Where an actor stands. */
 interface Known {
@@ -95,6 +98,10 @@ export class Narrator {
   drain(): readonly Step[] {
     const drafts = this.#drafts;
     if (drafts.length > 0) this.#drafts = [];
+    for (let at = 0; at < drafts.length; at++) {
+      const draft = drafts[at] as Draft;
+      if (hasLongId(draft)) drafts[at] = withShownIds(draft);
+    }
     return drafts;
   }
 
@@ -176,6 +183,7 @@ export class Narrator {
     return {
       reported: (event) => {
         id = event.sessionId;
+        story();
         if (event.type === 'text') this.#piece(id, 'text', event.text);
         else if (event.type === 'audio') this.#piece(id, 'audio', '');
       },
@@ -211,13 +219,15 @@ export class Narrator {
     this.#group = { seq: 0, n: 0 };
     this.#lastOf.clear();
     this.#opened.clear();
-    const living = [...this.#known].filter(([, { kind, state }]) => !isOver(kind, state));
+    const kept = this.#livingLast(maxActors);
+    const all = [...this.#known];
     this.#known.clear();
-    for (const [id, known] of living.slice(-maxActors)) {
-      if (known.parent !== undefined && !this.#known.has(known.parent)) continue;
+    for (const [id, known] of all) {
+      if (!kept.has(id)) continue;
       const { kind, parent, label, state } = known;
-      const story = kind === 'conversation' && parent === undefined ? this.#conversations.get(id) : undefined;
-      this.#sessions.get(id)?.restart();
+      const story =
+        kind === 'conversation' && parentOf(id, kind) === undefined ? this.#conversations.get(id) : undefined;
+      this.#sessions.get(id)?.restart((call) => kept.has(call));
       const edits = story?.restart() ?? [];
       this.#emit(
         {
@@ -238,6 +248,20 @@ export class Narrator {
     }
     for (const id of [...this.#sessions.keys()]) if (!this.#known.has(id)) this.#sessions.delete(id);
     for (const id of [...this.#conversations.keys()]) if (!this.#known.has(id)) this.#conversations.delete(id);
+  }
+
+  /** Those that live, the last `most` of them, with all that they belong to. */
+  #livingLast(most: number): ReadonlySet<string> {
+    const living = [...this.#known].filter(([, { kind, state }]) => !isOver(kind, state));
+    const kept = new Set<string>();
+    for (const [id] of living.slice(-most)) {
+      let above: string | undefined = id;
+      while (above !== undefined && !kept.has(above)) {
+        kept.add(above);
+        above = this.#known.get(above)?.parent;
+      }
+    }
+    return kept;
   }
 
   // ── steps ──
@@ -368,7 +392,7 @@ export class Narrator {
     const story = this.#session(session);
     const edits = story.piece(type, text);
     const last = this.#drafts.at(-1);
-    if (last !== undefined && last.actor === session && last.event === type) {
+    if (last !== undefined && last.actor === session && last.event === type && last.edits.length < mostJoined) {
       for (const edit of edits) this.#join(last, edit);
       const arrow = last.arrows.findIndex(({ to }) => to === 'host');
       const before = last.arrows[arrow];
@@ -458,4 +482,21 @@ export class Narrator {
     if (kind === 'session') return data !== undefined && 'session' in data ? data.session.provider : undefined;
     return kind === 'transaction' ? actor.slice(actor.lastIndexOf('/') + 1) : undefined;
   }
+}
+
+function hasLongId({ actor, edits }: Draft): boolean {
+  return actor.length > longestId || edits.some(({ id }) => id !== undefined && id.length > longestId);
+}
+
+/** F3, for ids that are longer than may be shown. */
+function withShownIds(draft: Draft): Draft {
+  const lane = (name: Arrow['from']): Arrow['from'] =>
+    name.startsWith('actor:') ? `actor:${shownId(name.slice('actor:'.length))}` : name;
+  return {
+    ...draft,
+    actor: shownId(draft.actor),
+    ...(draft.parent === undefined ? {} : { parent: shownId(draft.parent) }),
+    arrows: draft.arrows.map(({ from, to, text }) => ({ from: lane(from), to: lane(to), text })),
+    edits: draft.edits.map((edit) => (edit.id === undefined ? edit : ({ ...edit, id: shownId(edit.id) } as Edit))),
+  };
 }

@@ -6,8 +6,11 @@
  * P2. No more than `maxSteps` steps are told: of a run that is recorded the first
  *     ones, the rest is counted; a live one begins anew.
  * P3. Every record is judged, also one that is not shown.
+ * P4. What comes behind the end is told nobody, and kept nowhere.
  */
 import type { JournalRecord } from '../../contract/journal.js';
+import type { SessionTap } from '../../contract/session-tap.js';
+import type { ConversationState } from '../../conversation/index.js';
 import { cut, defaultMaxText } from './bounds.js';
 import type { Chart, Frame, Step } from './frames.js';
 import { LiveJudge } from './live-judge.js';
@@ -37,6 +40,8 @@ export interface PresentationOptions {
   readonly maxSteps?: number;
   /** How many characters of one text are shown. Default 2000. */
   readonly maxText?: number;
+  /** Whether what was told is more than may be kept: as with too many steps. */
+  readonly isTooMuch?: () => boolean;
   /** Is told that there is something to flush. */
   readonly onSteps?: () => void;
   readonly onFrame: (frame: Frame) => void;
@@ -56,6 +61,7 @@ export class Presentation {
   /** Why the run, or a part of it, cannot be judged. */
   #unjudged: string | undefined;
   #isOver = false;
+  #isFull = false;
 
   /** Tells the opening at once. */
   constructor(options: PresentationOptions) {
@@ -70,7 +76,15 @@ export class Presentation {
 
   /** Whether no more steps are told. */
   get isFull(): boolean {
-    return !this.#options.isLive && this.narrator.lastStep >= this.#maxSteps;
+    const { isLive, isTooMuch } = this.#options;
+    if (isLive || this.#isFull) return this.#isFull;
+    this.#isFull = this.narrator.lastStep >= this.#maxSteps || isTooMuch?.() === true;
+    return this.#isFull;
+  }
+
+  /** Whether it has ended: whoever tells a run may stop. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** The run has a clock of its own. */
@@ -80,6 +94,7 @@ export class Presentation {
 
   /** A record was written. */
   record(record: JournalRecord): void {
+    if (this.#isOver) return;
     this.#hasRecords = true;
     if (this.isFull) {
       this.#dropped++;
@@ -92,8 +107,29 @@ export class Presentation {
 
   /** An inspected machine made a step. */
   inspected(move: InspectedMove): void {
+    if (this.#isOver) return;
     this.#makeRoom();
     this.narrator.inspected(move);
+  }
+
+  /** What stands of a conversation that is looked at. */
+  conversationStands(id: string, state: ConversationState): void {
+    if (this.#isOver) return;
+    this.#makeRoom();
+    this.narrator.conversationStands(id, state);
+  }
+
+  /** Sees what a session reports, so that its words are shown. */
+  tapOf(session: string): SessionTap {
+    const { reported, noted, acted } = this.narrator.tapOf(session);
+    const within =
+      <Given>(tell: ((given: Given) => void) | undefined) =>
+      (given: Given): void => {
+        if (this.#isOver || this.isFull) return;
+        this.#makeRoom();
+        tell?.(given);
+      };
+    return { reported: within(reported), noted: within(noted), acted: within(acted) };
   }
 
   /** Something cannot be judged: from now on every judgement says so. */
@@ -103,6 +139,7 @@ export class Presentation {
 
   /** Tells all that waits. */
   flush(): void {
+    if (this.#isOver) return;
     const steps = this.narrator.drain();
     for (let at = 0; at < steps.length; at += stepsPerFrame) {
       this.#frame({ type: 'steps', steps: steps.slice(at, at + stepsPerFrame) as readonly Step[] });
@@ -117,11 +154,16 @@ export class Presentation {
     this.#isOver = true;
     this.#judge.finish();
     if (this.#dropped > 0) {
-      const kept = `only the first ${this.#maxSteps} steps are shown; all were judged`;
+      const kept = `only the first ${this.narrator.lastStep} steps are shown; all were judged`;
       this.#frame({ type: 'dropped', count: this.#dropped, why: kept });
     }
     this.#tellJudgement(true);
     this.#frame({ type: 'ended', why: cut(why, 500) });
+  }
+
+  /** Another run is shown instead: nothing more is told of this one, not even that it has ended. */
+  leave(): void {
+    this.#isOver = true;
   }
 
   #open(): void {
@@ -129,17 +171,22 @@ export class Presentation {
     this.#frame({ type: 'opening', title: cut(title, 500), source, isLive, charts });
   }
 
-  /** A live run that has become too long begins anew. */
+  /** What waits is told where it gets much, though nobody has asked; a live run that has become too long begins anew. */
   #makeRoom(): void {
-    if (this.#options.isLive && this.narrator.lastStep >= this.#maxSteps) this.startOver();
+    const { isLive, isTooMuch } = this.#options;
+    const { lastStep, waiting } = this.narrator;
+    const waitsTooLong = waiting >= stepsPerFrame;
+    if (isLive && (lastStep >= this.#maxSteps || (waitsTooLong && isTooMuch?.() === true))) this.startOver();
+    else if (waitsTooLong) this.flush();
   }
 
-  /** Everything that was told is to be forgotten; whoever lives is told of anew. */
+  /** Everything that was told of a live run is to be forgotten; whoever lives is told of anew. */
   startOver(): void {
+    if (this.#isOver || !this.#options.isLive) return;
     this.flush();
     const { lastStep } = this.narrator;
     this.#shownBefore += lastStep;
-    this.narrator.restart(Math.max(1, Math.min(1000, Math.floor(this.#maxSteps / 2))));
+    this.narrator.restart(Math.max(1, Math.floor(this.#maxSteps / 2)));
     this.#judge.restart();
     this.#judgedTo = 0;
     this.#open();

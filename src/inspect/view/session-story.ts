@@ -23,6 +23,8 @@ export class SessionStory {
   readonly #id: string;
   readonly #max: number;
   readonly #calls = new Map<string, CallFacts>();
+  /** The call that was asked for last: it may not have begun. */
+  #asked = '';
   /** Calls that have an entry. */
   readonly #shown = new Set<string>();
   readonly #results = new Map<string, Result>();
@@ -60,7 +62,8 @@ export class SessionStory {
       const args = candidate.arguments;
       const known = args === undefined ? undefined : textOfBytes(args, this.#max);
       const otherwise = digest === '' ? '' : wordsOfDigest(digest);
-      this.#calls.set(this.#callId(id), { name, arguments: known, otherwise, policy });
+      this.#asked = this.#callId(id);
+      this.#calls.set(this.#asked, { name, arguments: known, otherwise, policy });
     } else if (event === 'host_act' && occurrence?.act === 'send' && asked(move, 'performAct') && !this.isTapped) {
       edits.push(this.#entry('user', '(what was said is not kept)', false));
     } else if (event === 'turn_complete') edits.push(...this.#settle());
@@ -152,8 +155,9 @@ export class SessionStory {
     this.#calls.set(actor, { ...unknownCall, ...this.#calls.get(actor), policy });
   }
 
-  /** Everything begins anew: entries that were told of are forgotten. */
-  restart(): void {
+  /** Everything begins anew: entries that were told of are forgotten, and what was known of calls that are over. */
+  restart(lives: (call: string) => boolean): void {
+    for (const actor of this.#calls.keys()) if (actor !== this.#asked && !lives(actor)) this.#calls.delete(actor);
     this.#open = [];
     this.#piece = undefined;
     this.#results.clear();
