@@ -1,6 +1,7 @@
 /** Machines as charts: every state and transition of the table, each at a place; L1 of `lay-out.ts`. */
 import { expect, test } from 'vitest';
 import { toolInvocationMachine } from '../../../machines/index.js';
+import { type LayoutEngine, layOut } from '../../../src/inspect/charts/lay-out.js';
 import { jsonOf } from '../../../src/inspect/diagram.js';
 import { chartsOfMachines } from '../../../src/inspect/server/charts.js';
 
@@ -45,6 +46,14 @@ test('no event that leaves a state is missing', async () => {
       expect(drawn?.labels.some((label) => label.split(' ')[0] === event)).toBe(true);
     }
   }
+});
+
+test('the largest machine fits into a pane as wide as it can be read, and is drawn the same again', async () => {
+  const charts = await chartsOfMachines();
+  for (const { machine, width } of charts) expect(width, machine).toBeLessThan(1000);
+  const elk = await import('elkjs/lib/elk.bundled.js');
+  const Engine = elk.default as unknown as new () => LayoutEngine;
+  expect(await layOut('call', toolInvocationMachine, new Engine())).toEqual(charts[1]);
 });
 
 function touches(
