@@ -2,7 +2,6 @@
 import type { Step } from '../view/frames.js';
 import { afterDrawing } from './after-drawing.js';
 import { el, group, linkTo, need, setAttribute, setClass, setText } from './dom.js';
-import { timeOf } from './event-list.js';
 import type { Actor } from './model/actor.js';
 import { eventOf, mannerOf, markOf, wordsOf } from './model/marks.js';
 import { countUpTo } from './model/search-sorted.js';
@@ -138,7 +137,7 @@ export class DetailsView implements View {
       return;
     }
     const head = el('h3', '', `Step ${step.n} `, linkTo(this.#viewer.run.nameOf(step.actor), step.n, step.actor), ' ');
-    head.append(el('span', 'quiet', `${timeOf(step.at)} ms`));
+    head.append(el('span', 'quiet', `${this.#viewer.run.timeOf(step)} ms`));
     const facts = el('dl');
     const fact = (name: string, ...values: (Node | string)[]) => {
       facts.append(el('dt', '', name), el('dd', '', ...values));

@@ -134,7 +134,7 @@ export class EventList implements View {
       root.dataset['n'] = String(number);
       setAttribute(root, 'aria-posinset', String(index + 1));
       setText(n, String(number));
-      setText(at, `${timeOf(step.at)} ms`);
+      setText(at, `${run.timeOf(step)} ms`);
       setText(glyph, mark?.glyph ?? '');
       setClass(glyph, `glyph ${mark?.tone ?? 'plain'}`);
       what.replaceChildren(
@@ -143,7 +143,7 @@ export class EventList implements View {
       );
       // As a new node: one that is kept, and grows at its left, would count as moved.
       root.lastElementChild?.replaceWith(el('span', 'who', run.nameOf(step.actor)));
-      setAttribute(root, 'title', titleOf(step));
+      setAttribute(root, 'title', titleOf(step, run.timeOf(step)));
     }
     setAttribute(root, 'aria-selected', String(number === instant));
     setAttribute(root, 'aria-setsize', String(matches.length));
@@ -162,21 +162,16 @@ export function stepsBy(key: string, viewer: Viewer, page: number): boolean {
   return true;
 }
 
-/** Milliseconds for people: no more digits than are read. */
-export function timeOf(at: number): string {
-  return String(Math.round(at * 10) / 10);
-}
-
 /** That a step says why, and whether it is a bad end: which has not come yet where the step is later. */
 function reasonOf(step: Step, isLater: boolean): string {
   if (step.why === undefined) return '';
   return markOf(step)?.tone === 'bad' && !isLater ? ' reason lost' : ' reason';
 }
 
-function titleOf(step: Step): string {
-  const { n, at, actor, from, to, why } = step;
+function titleOf(step: Step, time: string): string {
+  const { n, actor, from, to, why } = step;
   const moved = from === to ? `stays ${to}` : `${from === '' ? 'begins' : from} → ${to}`;
-  return `step ${n}, ${timeOf(at)} ms: ${actor}, ${eventOf(step)}, ${moved}${why === undefined ? '' : `\n${why}`}`;
+  return `step ${n}, ${time} ms: ${actor}, ${eventOf(step)}, ${moved}${why === undefined ? '' : `\n${why}`}`;
 }
 
 function noteOf({ run, matches, filter }: Viewer): string {

@@ -1,7 +1,7 @@
 /** The sequence chart: a lane for each party, a row for each line between two of them, or for a step without one. */
 import type { Arrow, Step } from '../view/frames.js';
 import { el, need, setAttribute, setClass, setText, svg } from './dom.js';
-import { stepsBy, timeOf } from './event-list.js';
+import { stepsBy } from './event-list.js';
 import { LaneMap, lifeClasses, lifelines, timeWidth } from './lanes-drawing.js';
 import { eventOf, markOf } from './model/marks.js';
 import { Rows } from './model/rows.js';
@@ -155,8 +155,9 @@ export class SequenceView implements View {
     root.style.width = `${this.#map.width}px`;
     setAttribute(root, 'aria-posinset', String(index + 1));
     const before = this.#rows.steps[index - 1];
-    const isSameTime = before !== undefined && timeOf(run.step(before)?.at ?? -1) === timeOf(step.at);
-    setText(row.at, isSameTime ? '' : timeOf(step.at));
+    const stepBefore = before === undefined ? undefined : run.step(before);
+    const time = run.timeOf(step);
+    setText(row.at, stepBefore !== undefined && run.timeOf(stepBefore) === time ? '' : time);
     const paths = lifelines(run, this.#map, step, part === 0, rowHeight);
     row.lives[0]?.setAttribute('d', paths.standing);
     for (const [at, life] of lifeClasses.entries()) row.lives[at + 1]?.setAttribute('d', paths[life]);

@@ -10,7 +10,7 @@ const meanings: Readonly<Record<ActorKind, Readonly<Record<string, string>>>> = 
     executing: 'Its code runs.',
     committing: 'It waits for the journal, then its result is sent.',
     publishing: 'Its result was sent: it is past its commit point. The far side has not answered yet.',
-    completed: 'The far side accepted its result.',
+    completed: 'It passed its commit point, and the far side accepted its result.',
     rejected: 'The far side refused its result.',
     unconfirmed: 'Its result was sent, and no answer came in time.',
     abandoned: 'It was interrupted or withdrawn before its commit point.',

@@ -1,6 +1,5 @@
 /** The instant: a slider over all steps, and whether the page goes along with what comes. */
 import { need, setAttribute, setClass, setText, svg } from './dom.js';
-import { timeOf } from './event-list.js';
 import { eventOf } from './model/marks.js';
 import type { View, Viewer } from './viewer.js';
 
@@ -44,9 +43,9 @@ export class TimeView implements View {
       'aria-valuetext',
       step === undefined
         ? 'nothing yet'
-        : `step ${n} of ${run.last}, ${timeOf(step.at)} milliseconds, ${run.nameOf(step.actor)}: ${eventOf(step)}`,
+        : `step ${n} of ${run.last}, ${run.timeOf(step)} milliseconds, ${run.nameOf(step.actor)}: ${eventOf(step)}`,
     );
-    setText(this.#instant, step === undefined ? 'no steps yet' : `${n} / ${run.last} · ${timeOf(step.at)} ms`);
+    setText(this.#instant, step === undefined ? 'no steps yet' : `${n} / ${run.last} · ${run.timeOf(step)} ms`);
     const isLive = run.opening?.isLive === true && run.ended === undefined;
     const behind = run.last - n;
     setAttribute(this.#follow, 'aria-pressed', String(isFollowing));

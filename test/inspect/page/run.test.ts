@@ -212,3 +212,13 @@ describe('what is judged', () => {
     expect(run.judged).toEqual({ upTo: 2, isJudged: true });
   });
 });
+
+describe('time', () => {
+  it('counts from the first step, and goes on doing so when that is let go', () => {
+    const run = new Run(undefined, { mostSteps: 4 });
+    for (let n = 1; n <= 9; n++) run.add(steps(step(n, { at: 1_796_071_717_140 + n * 2.5, from: n === 1 ? '' : 'x' })));
+    expect(run.first).toBeGreaterThan(1);
+    const last = run.step(9);
+    expect(last === undefined ? '' : run.timeOf(last)).toBe('20');
+  });
+});

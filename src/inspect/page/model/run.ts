@@ -33,6 +33,8 @@ export class Run {
   /** The first step that is kept; the last one, 0 where there is none. */
   first = 1;
   last = 0;
+  /** When the first step was: the clock of a process counts from 1970, which nobody wants to read. */
+  begin = 0;
   /** Counts how often steps were let go: what was computed of an earlier list begins anew. */
   generation = 0;
   steps: Step[] = [];
@@ -70,6 +72,11 @@ export class Run {
 
   step(n: number): Step | undefined {
     return this.steps[n - this.first];
+  }
+
+  /** Milliseconds from the first step to a step, as they are shown. */
+  timeOf({ at }: Step): string {
+    return String(Math.round((at - this.begin) * 10) / 10);
   }
 
   /** The nearest instant that there is. */
@@ -118,8 +125,10 @@ export class Run {
   #take(step: Step): void {
     if (this.fault !== undefined || step.n <= this.last) return;
     // A run that began anew may go on counting.
-    if (this.last === 0) this.first = step.n;
-    else if (step.n !== this.last + 1) {
+    if (this.last === 0) {
+      this.first = step.n;
+      this.begin = step.at;
+    } else if (step.n !== this.last + 1) {
       this.fault = `step ${this.last + 1} was expected, step ${step.n} came`;
       return;
     }
