@@ -22,13 +22,20 @@ export function whyOfSupervisor({ event, did }: Move): string | undefined {
     const [child = '', session = '', reason = ''] = detail.split(' ');
     switch (effect) {
       case 'armRestart':
-        return `${child} is started again: its incarnation ${session} ended (${reason})`;
+        // whoever only watches a supervisor is not told which
+        return child === ''
+          ? 'a session is started again: its incarnation ended'
+          : `${child} is started again: its incarnation ${session} ended (${reason})`;
       case 'reportFailure':
-        return `${child} has failed for good: it ended (${reason}) more often than it may`;
+        return child === ''
+          ? 'a session has failed for good: it ended more often than it may'
+          : `${child} has failed for good: it ended (${reason}) more often than it may`;
       case 'refuseStart':
         return `one more ${child || 'child'} is refused`;
       case 'armDeadline':
-        return `what has not finished in ${detail} ms is closed`;
+        return detail === ''
+          ? 'what has not finished in time is closed'
+          : `what has not finished in ${detail} ms is closed`;
       default:
         return [];
     }
