@@ -10,6 +10,8 @@ import type { Findings } from './verdict.js';
 /** Is told when the records of a session begin, and when it closes. */
 export interface SessionWatch {
   sessionBegan(id: string, began: SessionBegan, record: JournalRecord): void;
+  /** A group of its records, the first of all included. `first`: that of the group. */
+  sessionTook(id: string, first: JournalRecord): void;
   /** `reason`: as the machines have it, where they were asked. */
   sessionClosed(id: string, reason: string | undefined): void;
 }
@@ -78,6 +80,7 @@ export class Sessions {
     const { facts } = session.judge;
     const { owner } = group;
     const wasClosed = facts.hasClosed;
+    this.watch?.sessionTook(owner, group.records[0] as JournalRecord);
     session.take(group, this.#findings);
     if (!wasClosed && facts.hasClosed) this.watch?.sessionClosed(owner, session.reason);
     this.calls += facts.shown.admissions;

@@ -66,8 +66,16 @@ export class Supervisors {
 
   /** A session's records begin. */
   sessionBegan(session: string, began: SessionBegan, record: JournalRecord): void {
-    for (const [, { judge }] of this.lives.live) {
+    // one that has stopped begins none any more
+    for (const [, { judge }] of this.lives.all()) {
       for (const { of, what } of judge.sessionBegan(session, began)) this.#findings.add(of, record, what);
+    }
+  }
+
+  /** A group of a session's records. */
+  sessionTook(session: string, first: JournalRecord): void {
+    for (const [, { judge }] of this.lives.live) {
+      for (const { of, what } of judge.sessionTook(session, first)) this.#findings.add(of, first, what);
     }
   }
 

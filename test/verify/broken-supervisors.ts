@@ -80,6 +80,50 @@ export const brokenSupervisors: readonly BrokenJournal[] = [
       record.did = record.did.map(({ effect, detail }) => ({ effect, detail: `${detail}`.replace(/\S+$/, 'host') }));
     })(draft),
   ),
+  broken('S1', 'an incarnation begins after its session was released', (draft) => {
+    const at = placeOf(draft, 'session_failed', 'three ');
+    const session = draft[at]?.did[0]?.detail?.split(' ')[1];
+    const own = draft.filter(({ actor }) => actor === session);
+    return [...draft.filter(({ actor }) => actor !== session), ...own];
+  }),
+  broken(
+    'S1',
+    'a session is said to be given up for another reason',
+    changed('session_failed', '', (record) => {
+      record.did = record.did.map(({ effect, detail }) => ({
+        effect,
+        detail: `${detail}`.replace(/\S+$/, 'overflow'),
+      }));
+    }),
+  ),
+  broken('S4', 'nobody is told of a restart', (draft) =>
+    draft.toSpliced(placeOf(draft, 'incarnation_connected', 'one '), 1),
+  ),
+  broken('S4', 'a restart is told twice', (draft) => {
+    const at = placeOf(draft, 'incarnation_connected', 'one ');
+    return draft.toSpliced(at, 0, structuredClone(draft[at] as Draft[number]));
+  }),
+  broken('S4', 'a restart is told before it has connected', (draft) => {
+    const at = placeOf(draft, 'incarnation_connected', 'one ');
+    const [record] = draft.splice(at, 1);
+    return draft.toSpliced(at - 1, 0, record as Draft[number]);
+  }),
+  broken('S4', 'a restart is told after the first event of its incarnation', (draft) => {
+    const at = placeOf(draft, 'incarnation_connected', 'one ');
+    const session = draft[at]?.did[0]?.detail?.split(' ')[1] ?? '';
+    const first = draft.findIndex(({ actor }, n) => n > at && actor.startsWith(session));
+    const next = draft.findIndex(({ kind }, n) => n > first && kind === 'session');
+    const [record] = draft.splice(at, 1);
+    return draft.toSpliced(next - 1, 0, record as Draft[number]);
+  }),
+  broken('structure', 'the supervisor does not say its limits', limit('maxConversations', 'many')),
+  broken(
+    'structure',
+    'a restart is told, and not whether the far side resumes',
+    changed('incarnation_connected', 'one ', (record) => {
+      record.did = record.did.map(({ effect, detail }) => ({ effect, detail: `${detail}`.replace(/\S+$/, 'maybe') }));
+    }),
+  ),
   broken('S11', 'more sessions live than may', limit('maxSessions', '2')),
   broken('S11', 'more conversations live than may', limit('maxConversations', '0')),
   broken('S12', 'the sessions share a pool of another size', limit('maxConcurrentTools', '7')),

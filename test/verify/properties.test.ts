@@ -21,7 +21,12 @@ describe('of random sessions', () => {
     const admitted = simulator.session.calls().length;
     if (sessions !== 1 || calls !== admitted)
       problems.push(`counted ${sessions} sessions and ${calls} calls of ${admitted}`);
-    if (!isDeepStrictEqual({ ...unfinished }, { sessions: 0, calls: 0, conversations: 0, transactions: 0 })) {
+    if (
+      !isDeepStrictEqual(
+        { ...unfinished },
+        { sessions: 0, calls: 0, conversations: 0, transactions: 0, supervisors: 0 },
+      )
+    ) {
       problems.push(`unfinished: ${JSON.stringify(unfinished)}`);
     }
     if (problems.length > 0) throw new Broken(problems, fileOf(story.header, entries, 'its journal is not sound'));

@@ -30,6 +30,7 @@ export type InvariantNumber =
   | 'K6'
   // of supervision.md, and of the machine of supervisors behind it
   | 'S1'
+  | 'S4'
   | 'S11'
   | 'S12'
   | 'S16'

@@ -18,6 +18,11 @@ const sentences: readonly (readonly [number: InvariantNumber, sentence: string, 
     'did (openIncarnation, announceIncarnation, armRestart, releaseChild); the beginnings and ends of sessions',
   ],
   [
+    'S4',
+    'a restart is announced once, when its incarnation has connected and before anything comes of its far side',
+    'did (openIncarnation, announceIncarnation); event of sessions',
+  ],
+  [
     'S11',
     'no more children live than the limits allow',
     'did (maxSessions, maxConversations, openIncarnation, openConversation, releaseChild)',
@@ -62,6 +67,8 @@ interface Child {
   readonly id: string;
   session: string | undefined;
   isWaiting: boolean;
+  /** Of an incarnation that follows another one: whether it has connected, and was announced. */
+  restart: 'none' | 'opened' | 'connected' | 'announced';
   /** What the records of the incarnation itself say. */
   records: 'none' | 'open' | 'closed';
   reason: string | undefined;
@@ -80,6 +87,23 @@ const ends: ReadonlySet<string> = new Set([
   'session_failed',
   'conversation_ended',
 ]);
+
+const limits = ['maxSessions', 'maxConversations', 'maxConcurrentTools'] as const;
+/** What the detail of an effect looks like. */
+const forms: ReadonlyMap<string, RegExp> = new Map([
+  ['openIncarnation', /^\S+ \S+$/],
+  ['announceIncarnation', /^\S+ \S+ (resumed|fresh)$/],
+  ['armRestart', /^\S+ \S+ [a-z_]+$/],
+  ['reportFailure', /^\S+ \S+ [a-z_]+$/],
+  ['releaseChild', /^\S+( \S+ [a-z_]+)?$/],
+  ['openConversation', /^\S+$/],
+  ['refuseStart', /^(session|conversation)$/],
+  ['armDeadline', /^\d+$/],
+]);
+/** Reasons for which a session as a whole may end, whatever its last incarnation ended with. */
+const ofHost: ReadonlySet<string> = new Set(['host', 'aborted']);
+/** Events of a session that its far side has no part in. */
+const ofThisSide = /^host_|^close_|^flush_failed$|^places_lent$/;
 
 export class SupervisorJudge {
   readonly #children = new Map<string, Child>();
@@ -125,7 +149,12 @@ export class SupervisorJudge {
   /** An incarnation's own records begin. */
   sessionBegan(session: string, { pool, poolPlaces }: SessionBegan): readonly SupervisorBreach[] {
     const child = this.#bySession.get(session);
-    if (child === undefined) return this.#taken();
+    if (child === undefined) {
+      if (pool !== undefined && pool === this.#pool) {
+        this.#add('S1', `incarnation ${session} begins, and no child has it that lives`);
+      }
+      return this.#taken();
+    }
     child.records = 'open';
     const places = this.#limits.get('maxConcurrentTools');
     if (pool === undefined || poolPlaces !== places) {
@@ -135,6 +164,20 @@ export class SupervisorJudge {
       this.#add('S12', `incarnation ${session} has the pool ${pool}, and the others have ${this.#pool}`);
     }
     this.#pool ??= pool;
+    return this.#taken();
+  }
+
+  /** A group of an incarnation's own records, of which this is the first. */
+  sessionTook(session: string, { kind, event, to }: JournalRecord): readonly SupervisorBreach[] {
+    const child = this.#bySession.get(session);
+    if (child === undefined || child.restart === 'none' || child.restart === 'announced') return nothing;
+    if (kind !== 'session') return nothing;
+    // a connection that comes after the host has given up is closed, and nobody is told
+    if (event === 'connected') child.restart = to.startsWith('open') ? 'connected' : child.restart;
+    else if (child.restart === 'connected' && !ofThisSide.test(event)) {
+      this.#add('S4', `incarnation ${session} takes ${event}, and its restart is not announced`);
+      child.restart = 'announced';
+    }
     return this.#taken();
   }
 
@@ -149,10 +192,24 @@ export class SupervisorJudge {
   #begin(to: string, did: readonly RecordedEffect[]): void {
     if (to !== 'running') this.#add('structure', `the supervisor begins ${to}`);
     for (const { effect, detail } of did) this.#limits.set(effect, Number(detail));
+    for (const limit of limits) {
+      const most = this.#limits.get(limit);
+      if (most === undefined || !Number.isInteger(most)) {
+        this.#add('structure', `the supervisor begins, and does not say its ${limit}`);
+      }
+    }
+  }
+
+  /** Whether the words are there that tell one effect from another of its name. */
+  #judgeForm(effect: string, detail: string): void {
+    const form = forms.get(effect);
+    if (form === undefined || form.test(detail)) return;
+    this.#add('structure', `${effect} does not say what it is about: ${JSON.stringify(detail)}`);
   }
 
   #takeEffect({ event, from }: JournalRecord, { effect, detail = '' }: RecordedEffect): void {
     const [id = '', session, reason] = detail.split(' ');
+    this.#judgeForm(effect, detail);
     if (starts.has(effect) && from !== 'running') {
       this.#add('S16', `child ${id} is started by a supervisor that is ${from}`);
     }
@@ -164,12 +221,16 @@ export class SupervisorJudge {
         if (this.#isNew(id)) this.#start({ kind: 'conversation', id, session: undefined });
         this.#judgeLimit('maxConversations', this.#children.size - this.#sessions);
         break;
-      case 'reportFailure':
-        this.#current(id, session, 'is given up');
+      case 'reportFailure': {
+        const child = this.#current(id, session, 'is given up');
+        if (child !== undefined) this.#judgeReason(child, reason);
         break;
-      case 'announceIncarnation':
-        this.#current(id, session, 'is announced');
+      }
+      case 'announceIncarnation': {
+        const child = this.#current(id, session, 'is announced');
+        if (child !== undefined) this.#announce(child);
         break;
+      }
       case 'armRestart': {
         const child = this.#ended(id, session, reason);
         if (child === undefined) break;
@@ -186,20 +247,21 @@ export class SupervisorJudge {
   #open(id: string, session: string, isRestart: boolean): void {
     const child = isRestart ? this.#children.get(id) : undefined;
     if (!isRestart) {
-      if (this.#isNew(id)) this.#enter(this.#start({ kind: 'session', id, session }), session);
+      if (this.#isNew(id)) this.#enter(this.#start({ kind: 'session', id, session }), session, false);
       this.#judgeLimit('maxSessions', this.#sessions);
     } else if (child?.kind !== 'session') {
       this.#add('V3', `child ${id} is begun again, and there is none`);
     } else {
       if (!child.isWaiting)
         this.#add('S1', `child ${id} is begun again, and incarnation ${child.session} has not ended`);
-      this.#enter(child, session);
+      this.#enter(child, session, true);
     }
   }
 
-  #enter(child: Child, session: string): void {
+  #enter(child: Child, session: string, isRestart: boolean): void {
     if (this.#knows(session)) this.#add('S1', `incarnation ${session} begins before its start is recorded`);
     child.session = session;
+    child.restart = isRestart ? 'opened' : 'none';
     child.isWaiting = false;
     child.records = 'none';
     child.reason = undefined;
@@ -213,7 +275,7 @@ export class SupervisorJudge {
   }
 
   #start({ kind, id, session }: Pick<Child, 'kind' | 'id' | 'session'>): Child {
-    const child: Child = { kind, id, session, isWaiting: false, records: 'none', reason: undefined };
+    const child: Child = { kind, id, session, isWaiting: false, restart: 'none', records: 'none', reason: undefined };
     this.#children.set(id, child);
     if (kind === 'session') this.#sessions++;
     return child;
@@ -239,10 +301,27 @@ export class SupervisorJudge {
     // a journal that has refused a record of the session takes no more of it, and maybe of others
     if (child.records === 'open' && reason !== 'journal_failed') {
       this.#add('S1', `incarnation ${session} has ended, and its own records have no end`);
-    } else if (child.records === 'closed' && child.reason !== undefined && child.reason !== reason) {
-      this.#add('S1', `incarnation ${session} has ended with ${reason}, and by its own records with ${child.reason}`);
+    } else this.#judgeReason(child, reason);
+    if (child.restart === 'connected') {
+      this.#add('S4', `incarnation ${session} has connected and ended, and its restart was not announced`);
     }
     return child;
+  }
+
+  /** Why its incarnation is said to have ended. */
+  #judgeReason({ records, reason: own, session }: Child, reason: string | undefined): void {
+    if (records !== 'closed' || own === undefined || own === reason) return;
+    this.#add('S1', `incarnation ${session} has ended with ${reason}, and by its own records with ${own}`);
+  }
+
+  #announce(child: Child): void {
+    const { restart, session, records } = child;
+    if (restart === 'none') this.#add('S4', `incarnation ${session} is announced, and is the first of its session`);
+    else if (restart === 'announced') this.#add('S4', `incarnation ${session} is announced, and was before`);
+    else if (restart === 'opened' && records !== 'none') {
+      this.#add('S4', `incarnation ${session} is announced, and has not connected`);
+    }
+    child.restart = 'announced';
   }
 
   #release(id: string, session: string | undefined, reason: string | undefined): void {
@@ -252,8 +331,10 @@ export class SupervisorJudge {
       return;
     }
     // a session as a whole may end for another reason than its last incarnation: one that waits, or is closed on the way
-    if (child.kind === 'session' && !child.isWaiting) this.#ended(id, session, child.reason ?? reason);
-    else if (child.session !== session && child.kind === 'session') {
+    if (child.kind === 'session' && !child.isWaiting) {
+      // for a wish of the host, or for what ended its last incarnation
+      this.#ended(id, session, ofHost.has(reason ?? '') ? (child.reason ?? reason) : reason);
+    } else if (child.session !== session && child.kind === 'session') {
       this.#add('S1', `child ${id} is released after incarnation ${session}, and ${standing(child)}`);
     }
     this.#children.delete(id);
