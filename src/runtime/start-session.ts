@@ -10,6 +10,7 @@ export interface StartOptions extends SessionOptions {
   /**
    * Is given the session before it connects: whoever subscribes or begins a recording here misses nothing of it. What it throws,
    * the start rejects with, and nothing is connected; the session that it was given has failed to connect.
+   * It is not waited for: one that gives a promise is refused with an `InvalidInputError`.
    */
   readonly prepare?: (session: Session) => void;
 }

@@ -83,17 +83,18 @@ export interface SupervisedSessionOptions
   extends Omit<SessionOptions, 'provider' | 'connect' | 'sessionId' | 'turnId' | 'clock'> {
   /** 1 to 200 characters of A-Z a-z 0-9 _ -, unlike that of any child that lives. Generated (`run_…`) when absent. */
   readonly id?: string;
-  /** The driver, or what gives one for each incarnation. */
+  /** The driver, or what gives one for each incarnation, at once: a promise is refused. */
   readonly provider: BidiProvider | ((incarnation: Incarnation) => BidiProvider);
   /**
    * What the driver is told, or what gives it for each incarnation. After the first, `resume` is the handle that the incarnation
-   * before left, if it left one; a function may say another.
+   * before left, if it left one; a function may say another. What it gives it gives at once: a promise is refused.
    */
   readonly connect: SessionOptions['connect'] | ((incarnation: Incarnation) => SessionOptions['connect']);
   readonly restart?: RestartOptions;
   /**
    * Is given the session before it connects: whoever subscribes, taps or inspects here misses nothing of it. What it throws, the
-   * start rejects with, and nothing is connected.
+   * start rejects with, and nothing is connected. It is not waited for: one that gives a promise is refused with an
+   * `InvalidInputError`.
    */
   readonly prepare?: (session: SupervisedSession) => void;
   /** Aborting it ends the session for good, as `close()` does, with reason `aborted`. */
