@@ -18,6 +18,9 @@ import { readText } from './read-file.js';
 export async function inspectSourceOf(file: string): Promise<PresentedRun> {
   if (file !== '-' && (await headOf(file)) === fileMark) return journalSource(file);
   const text = await readText(file);
+  if (text.trim() === '') {
+    throw new ScenarioError(file, 1, 'expected a journal, a scenario or response events, found an empty file');
+  }
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/, 100);
   const [first = [], ...others] = lines
     .filter((line) => line.trim() !== '' && !line.trimStart().startsWith('//'))

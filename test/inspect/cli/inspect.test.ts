@@ -120,6 +120,14 @@ test.each<[string, string[], RegExp]>([
   expect(err).toMatch(why);
 });
 
+test('an empty file is no run', async () => {
+  const file = join(scratch, 'empty.jsonl');
+  await writeFile(file, '\n');
+  const { status, out, err } = await run(file).ended;
+  expect([status, out]).toEqual([2, '']);
+  expect(err).toContain('expected a journal, a scenario or response events, found an empty file');
+});
+
 test('a scenario with a step that is impossible ends with status 2 where that step stands', async () => {
   const file = join(scratch, 'impossible.jsonl');
   await writeFile(file, '{"scenario":"impossible"}\n{"tool":"c1","resolve":"x"}\n');
