@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseScenario } from '../../scenario/parse.js';
@@ -34,12 +34,16 @@ export async function demo({ json = false }: DemoOptions): Promise<ExitStatus> {
 
 /** Draws the conversation while it is recorded behind the session, and checks the journal of both. Gives whether it is sound. */
 async function record({ journal: records }: Simulation): Promise<boolean> {
-  const path = join(await mkdtemp(join(tmpdir(), 'commitpoint-')), 'demo.journal');
+  const folder = await mkdtemp(join(tmpdir(), 'commitpoint-'));
+  const path = join(folder, 'demo.journal');
+  // a journal keeps no words of a session; the scenario has them, and it is the same run wherever it is run
+  const script = join(folder, 'demo.jsonl');
+  await writeFile(script, demoScenario.trimStart());
   const journal = await beginJournal(path, records);
   tellConversation((await drawConversation(journal)).text);
   await journal.close();
   const checked = await checkJournal(path);
-  tellJournal(path, checked);
+  tellJournal({ path, script }, checked);
   return checked.verdict.findings.length === 0;
 }
 
@@ -68,7 +72,10 @@ What to see here:
   never ran, that of the second ran once.`);
 }
 
-function tellJournal(path: string, checked: CheckedJournal): void {
+function tellJournal(
+  { path, script }: { readonly path: string; readonly script: string },
+  checked: CheckedJournal,
+): void {
   print(`
 What is left of both: a journal, which anybody can check
 
@@ -79,6 +86,8 @@ Look for yourself:
   npx commitpoint replay ${path} --at ${checked.atTheCommitPoint.at}
 
 And on a local page, at any instant of it: who lived, in which state, and why each call
-came to what it came to:
-  npx commitpoint inspect ${path}`);
+came to what it came to. The journal has both runs, but not what was said in the session;
+the scenario of the session has that, too:
+  npx commitpoint inspect ${path}
+  npx commitpoint inspect ${script}`);
 }
