@@ -460,8 +460,9 @@ describe('a host', () => {
   describe('stops', () => {
     it('once, however often it is told; whoever comes meanwhile is told so', async () => {
       let close = () => {};
+      const before = footprint();
       await hosting(
-        { deadlineMs: 60_000 },
+        { deadlineMs: 60_000, lingerMs: 60_000 },
         {
           closeTimeoutMs: 60_000,
           provider: scriptedProvider({
@@ -485,6 +486,8 @@ describe('a host', () => {
       expect((await stopped).children).toMatchObject([{ kind: 'session', id, cut: false }]);
       expect(await host.stop()).toBe(await stopped);
       expect([await reading, late.conversation.state.phase, late.faults]).toEqual(['ended', 'finished', []]);
+      // no timer of either minute
+      expect(await addedTo(before)).toEqual([]);
       expect(reported).toEqual([]);
     });
 
