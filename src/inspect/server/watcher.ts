@@ -145,19 +145,19 @@ export class Watcher {
       const session = parts.sessionId ?? parts.current?.sessionId ?? parts.id ?? '';
       const { narrator } = this.#presentation();
       for (const { id, name } of parts.calls?.() ?? []) narrator.knowsCall(session, id, name);
-      return tap.call(parts, { ...this.#tapOf(session), ended });
+      return tap.call(parts, { ...this.#tapOf(session, () => parts.current?.sessionId), ended });
     });
   }
 
   /** Of the presentation of the moment. */
-  #tapOf(session: string): SessionTap {
+  #tapOf(session: string, current: () => string | undefined): SessionTap {
     let from: Presentation | undefined;
     let tap: SessionTap = {};
     const now = (): SessionTap => {
       const presentation = this.#presentation();
       if (presentation !== from) {
         from = presentation;
-        tap = presentation.tapOf(session);
+        tap = presentation.tapOf(session, current);
       }
       return tap;
     };

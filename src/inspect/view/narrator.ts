@@ -171,8 +171,8 @@ export class Narrator {
     this.#attach(id, 'conversation', 'stands', this.#conversation(id).show(state));
   }
 
-  /** Sees what a session reports, so that its words are shown; of one that goes on across incarnations, each under its id. */
-  tapOf(first: string): SessionTap {
+  /** Sees what a session reports, so that its words are shown; of one that goes on across incarnations, each under its id: `current` says which. */
+  tapOf(first: string, current: () => string | undefined = () => undefined): SessionTap {
     let id = first;
     const story = () => {
       const of = this.#session(id);
@@ -188,6 +188,7 @@ export class Narrator {
         else if (event.type === 'audio') this.#piece(id, 'audio', '');
       },
       noted: (event) => {
+        id = current() ?? id;
         if (event.type === 'input_text' && event.final)
           this.#attach(id, 'session', 'input_text', story().user(event.text));
         else if (event.type === 'call') {
@@ -202,6 +203,7 @@ export class Narrator {
       },
       acted: (act) => {
         if (act.type !== 'send') return;
+        id = current() ?? id;
         this.#attach(id, 'session', 'send', story().user(act.input.type === 'text' ? act.input.text : '(audio)'));
       },
     };

@@ -120,8 +120,8 @@ export class Presentation {
   }
 
   /** Sees what a session reports, so that its words are shown. */
-  tapOf(session: string): SessionTap {
-    const { reported, noted, acted } = this.narrator.tapOf(session);
+  tapOf(session: string, current?: () => string | undefined): SessionTap {
+    const { reported, noted, acted } = this.narrator.tapOf(session, current);
     const within =
       <Given>(tell: ((given: Given) => void) | undefined) =>
       (given: Given): void => {

@@ -35,6 +35,8 @@ export class SessionStory {
   #entries = 0;
   /** Why it ended. */
   #end: string | undefined;
+  /** The user's last words, where a record told of them and nobody yet what they were: an incarnation is tapped late. */
+  #unsaid: string | undefined;
   /** Whether what it reports comes here: then records are not asked for what they may not have kept. */
   isTapped = false;
 
@@ -64,8 +66,13 @@ export class SessionStory {
       const otherwise = digest === '' ? '' : wordsOfDigest(digest);
       this.#asked = this.#callId(id);
       this.#calls.set(this.#asked, { name, arguments: known, otherwise, policy });
-    } else if (event === 'host_act' && occurrence?.act === 'send' && asked(move, 'performAct') && !this.isTapped) {
-      edits.push(this.#entry('user', '(what was said is not kept)', false));
+    } else if (event === 'host_act' && occurrence?.act === 'send' && asked(move, 'performAct')) {
+      this.#unsaid = undefined;
+      if (!this.isTapped) {
+        const entry = this.#entry('user', '(what was said is not kept)', false);
+        this.#unsaid = entry.id;
+        edits.push(entry);
+      }
     } else if (event === 'turn_complete') edits.push(...this.#settle());
     else if (event === 'interrupted') {
       edits.push(...this.#settle());
@@ -118,6 +125,9 @@ export class SessionStory {
 
   /** What the user said. */
   user(text: string): Edit[] {
+    const id = this.#unsaid;
+    this.#unsaid = undefined;
+    if (id !== undefined) return [{ edit: 'replace', id, text: cut(text, this.#max), provisional: false }];
     return [this.#entry('user', text, false)];
   }
 
@@ -159,6 +169,7 @@ export class SessionStory {
   restart(lives: (call: string) => boolean): void {
     for (const actor of this.#calls.keys()) if (actor !== this.#asked && !lives(actor)) this.#calls.delete(actor);
     this.#open = [];
+    this.#unsaid = undefined;
     this.#piece = undefined;
     this.#results.clear();
     this.#shown.clear();

@@ -118,6 +118,7 @@ test('a supervisor is shown with its sessions and conversations, parents first',
   server.watch(supervisor);
   const far = scriptedProvider();
   const session = await supervisor.startSession({ provider: far, connect: { model: 'scripted' }, id: 'desk' });
+  await session.send({ type: 'text', text: 'Good day.' });
   far.emit({ type: 'text', text: 'Hello.' });
   await quiet();
   const conversation = supervisor.createConversation({ id: 'notes' });
@@ -131,7 +132,13 @@ test('a supervisor is shown with its sessions and conversations, parents first',
     [session.current?.sessionId, supervisor.id, 'desk · scripted'],
     ['notes', supervisor.id, undefined],
   ]);
-  expect(conversationOf(frames).map(({ text }) => text)).toContain('Hello.');
+  expect(conversationOf(frames).map(({ who, text }) => [who, text])).toEqual(
+    expect.arrayContaining([
+      ['user', 'Good day.'],
+      ['agent', 'Hello.'],
+    ]),
+  );
+  expect(conversationOf(frames).map(({ text }) => text)).not.toContain('(what was said is not kept)');
   const stopped = supervisor.shutdown({ deadlineMs: 0 });
   await clock.advance(10_000, quiet);
   await stopped;
