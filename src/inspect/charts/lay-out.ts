@@ -27,7 +27,7 @@ const options = {
   'elk.padding': '[top=12,left=12,bottom=12,right=12]',
   // With Brandes and Koepf's placement, elk's default, and the order of the table kept, a call is drawn three times as wide.
   'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS',
-  'elk.spacing.nodeNode': '16',
+  'elk.spacing.nodeNode': '40',
   'elk.spacing.edgeNode': '8',
   'elk.spacing.edgeEdge': '7',
   'elk.spacing.edgeLabel': '4',
