@@ -10,9 +10,12 @@ export function inspectorUrl(text: string): URL {
   } catch {
     throw new InvalidInputError('--connect', expected, text);
   }
-  const isHere = url.protocol === 'http:' && (url.hostname === '127.0.0.1' || url.hostname === 'localhost');
-  if (!isHere || !url.searchParams.has('token')) throw new InvalidInputError('--connect', expected, text);
-  return url;
+  const { protocol, hostname, host, searchParams } = url;
+  const isHere = protocol === 'http:' && (hostname === '127.0.0.1' || hostname === 'localhost');
+  const token = searchParams.get('token') ?? '';
+  if (!isHere || !/^[\w-]{16,200}$/.test(token)) throw new InvalidInputError('--connect', expected, text);
+  // of what else was typed nothing comes to a browser's command line
+  return new URL(`http://${host}/?token=${token}`);
 }
 
 /**
@@ -24,7 +27,8 @@ export async function* framesFrom(url: URL, signal: AbortSignal): AsyncGenerator
   const events = new URL(`events${url.search}`, url);
   try {
     const response = await fetch(events, { signal });
-    if (!response.ok || response.body === null) throw new UnreadableFileError(url.origin, await response.text());
+    if (!response.ok || response.body === null)
+      throw new UnreadableFileError(url.origin, (await response.text()).trim());
     let text = '';
     const decoder = new TextDecoder();
     for await (const piece of response.body) {
@@ -45,6 +49,7 @@ export async function* framesFrom(url: URL, signal: AbortSignal): AsyncGenerator
   } catch (thrown) {
     if (signal.aborted) return;
     if (thrown instanceof UnreadableFileError) throw thrown;
-    throw new UnreadableFileError(url.origin, messageOf(thrown));
+    // why nobody answers stands behind what `fetch` throws
+    throw new UnreadableFileError(url.origin, messageOf((thrown as { cause?: unknown }).cause ?? thrown));
   }
 }

@@ -1,5 +1,5 @@
 /** What `commitpoint inspect` can be given: a scenario, a counterexample, a file of response events, a journal. */
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { isCommitpointError, ScenarioError, UnreadableFileError } from '../contract/errors.js';
 import { tapped } from '../contract/session-tap.js';
 import type { PresentedRun } from '../inspect/view/presentation.js';
@@ -33,9 +33,15 @@ export async function inspectSourceOf(file: string): Promise<PresentedRun> {
 /** How a journal's file begins. */
 const fileMark = 'CPJOURN';
 
-/** The first bytes of a file: a journal may be larger than what fits in memory. @throws {UnreadableFileError} */
+/**
+ * The first bytes of a file: a journal may be larger than what fits in memory. None of a pipe, which can be read once.
+ *
+ * @throws {UnreadableFileError}
+ */
 async function headOf(file: string): Promise<string> {
   try {
+    const kind = await stat(file);
+    if (kind.isFIFO() || kind.isCharacterDevice() || kind.isSocket()) return '';
     const handle = await open(file);
     try {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(fileMark.length), 0, fileMark.length, 0);

@@ -117,7 +117,12 @@ export class ActorSystem {
     this.#inspectors ??= new Set();
     const inspectors = this.#inspectors;
     inspectors.add(look);
-    return { unsubscribe: () => inspectors.delete(look) };
+    return {
+      unsubscribe: () => {
+        inspectors.delete(look);
+        if (inspectors.size === 0 && this.#inspectors === inspectors) this.#inspectors = undefined;
+      },
+    };
   }
 
   /** Tells one observer, as if they had just begun, of actors that live. */

@@ -136,7 +136,8 @@ class Bridge implements InspectionBridge {
 
   flush(): void {
     this.#disarm();
-    this.#drain(Number.POSITIVE_INFINITY);
+    // what is written down while this is sent, by `send` itself perhaps, leaves with the next batch
+    this.#drain(this.#queue.size + 1);
   }
 
   close(): void {

@@ -15,7 +15,9 @@ export class Gate {
   readonly #token: Uint8Array;
 
   constructor(port: number, token: string) {
-    this.#hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`]);
+    // as a browser names it: without a port that its protocol has anyway
+    const behind = port === 80 ? '' : `:${port}`;
+    this.#hosts = new Set([`127.0.0.1${behind}`, `localhost${behind}`]);
     this.#token = digest(token);
   }
 

@@ -276,6 +276,30 @@ describe('a message', () => {
   });
 });
 
+it('what a flush itself leads to leaves with the next batch: a flush comes to its end', async () => {
+  const { session } = await stage();
+  const clock = new VirtualClock();
+  let sent = 0;
+  const bridge = createInspectionBridge({
+    clock,
+    send: () => {
+      sent++;
+      if (sent > 10_000) throw new RangeError('it does not end');
+      bridge.observer({ ...(seen as InspectionEvent) });
+    },
+  });
+  let seen: InspectionEvent | undefined;
+  session.inspect((event) => {
+    seen ??= event;
+  });
+  bridge.observer({ ...(seen as unknown as InspectionEvent) });
+  bridge.flush();
+  expect(sent).toBeLessThan(10);
+  bridge.close();
+  expect([sent < 10, bridge.counts.failed, clock.pending]).toEqual([true, 0, 0]);
+  await session.close();
+});
+
 describe('redaction', () => {
   const secret = 'a secret';
   it('comes before all contents, and before the bound: what it does not give is nowhere', async () => {

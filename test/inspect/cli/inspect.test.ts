@@ -1,5 +1,5 @@
 /** `commitpoint inspect` as a process: what it prints, how it ends, and what its page tells. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,11 +113,30 @@ test.each<[string, string[], RegExp]>([
   ['a file that is not there', ['nowhere.jsonl'], /nowhere\.jsonl: cannot be read/],
   ['an address elsewhere', ['--connect', 'http://example.org/?token=x'], /invalid --connect/],
   ['an address without a token', ['--connect', 'http://127.0.0.1:1/'], /invalid --connect/],
-  ['nobody there', ['--connect', 'http://127.0.0.1:1/?token=x'], /127\.0\.0\.1:1: cannot be read/],
+  [
+    'an address with more than a token',
+    ['--connect', 'http://127.0.0.1:1/?token=0123456789abcdef|calc'],
+    /invalid --connect/,
+  ],
+  [
+    'nobody there',
+    ['--connect', 'http://127.0.0.1:2/?token=0123456789abcdef'],
+    /127\.0\.0\.1:2: cannot be read: .*ECONNREFUSED/,
+  ],
 ])('%s: status 2, and why', async (_, args, why) => {
   const { status, out, err } = await run(...args).ended;
   expect([status, out]).toEqual([2, '']);
   expect(err).toMatch(why);
+});
+
+test.skipIf(process.platform === 'win32')('a pipe is read once, from its beginning', async () => {
+  const pipe = join(scratch, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const command = run(pipe, '--json');
+  await writeFile(pipe, demoScenario);
+  const { status, out, err } = await command.ended;
+  expect([status, err]).toEqual([0, '']);
+  expect(problemsOf(framesIn(out))).toEqual([]);
 });
 
 test('an empty file is no run', async () => {

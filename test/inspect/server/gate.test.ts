@@ -1,11 +1,13 @@
 /** Who may look: S1 of `inspector-server.ts`, W1–W3 of `gate.ts`. Real sockets on loopback. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isCommitpointError } from '../../../src/contract/errors.js';
+import { Gate } from '../../../src/inspect/server/gate.js';
 import { createInspectorServer, type InspectorServer } from '../../../src/inspect/server/index.js';
 import { ask, PageReader } from './page-reader.js';
 
@@ -80,6 +82,14 @@ test.each([
   for (const path of [`/${search}`, `/events${search}`, '/main.js']) {
     expect((await ask(server.url, path, { headers: headers as unknown as Record<string, string> })).status).toBe(403);
   }
+});
+
+test('at the port of its protocol a browser names the host alone', () => {
+  const isOwn = (headers: Record<string, string>, port: number) =>
+    new Gate(port, 'token').isOwn({ headers } as unknown as IncomingMessage);
+  expect(isOwn({ host: '127.0.0.1', origin: 'http://127.0.0.1' }, 80)).toBe(true);
+  expect(isOwn({ host: '127.0.0.1' }, 8080)).toBe(false);
+  expect(isOwn({ host: 'rebound.example' }, 80)).toBe(false);
 });
 
 test('its own page is let in', async () => {

@@ -272,3 +272,23 @@ test('where actors are not kept, those that others stand under are', async () =>
   await clock.advance(10_000, quiet);
   await stopped;
 });
+
+test('a text of any kind comes through as text, cut where it is long', async () => {
+  const { server, told } = await inspector();
+  const { session, emit } = await stage({ journal: server.journal() });
+  server.watch(session);
+  const texts = [
+    '</script><script>alert(1)</script>',
+    '\u0000\u0007\u001b[31m\r\ndata: {"type":"ended"}\n\n',
+    '\u202egnirts a\u2066',
+    'alone \ud83d and \udc00',
+    '\u2028\u2029',
+    'x'.repeat(10_000_000),
+  ];
+  for (const text of texts) await emit({ type: 'text', text }, { type: 'turn_complete' });
+  const frames = await allFrom(server, told);
+  expect(problemsOf(frames)).toEqual([]);
+  const cutTexts = texts.map((text) => (text.length > 2000 ? `${text.slice(0, 1999)}…` : text));
+  expect(conversationOf(frames).map(({ text }) => text)).toEqual(cutTexts);
+  await session.close();
+});
