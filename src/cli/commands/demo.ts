@@ -9,6 +9,7 @@ import { beginJournal, type CheckedJournal, checkJournal, wordsOf } from '../dem
 import { demoScenario } from '../demo-scenario.js';
 import type { ExitStatus } from '../exit.js';
 import { complain, print } from '../output.js';
+import { ownCommand } from '../own-command.js';
 import { draw } from './simulate.js';
 
 export interface DemoOptions {
@@ -76,18 +77,19 @@ function tellJournal(
   { path, script }: { readonly path: string; readonly script: string },
   checked: CheckedJournal,
 ): void {
+  const command = ownCommand();
   print(`
 What is left of both: a journal, which anybody can check
 
 ${wordsOf(checked).join('\n')}
 
 Look for yourself:
-  npx commitpoint verify ${path}
-  npx commitpoint replay ${path} --at ${checked.atTheCommitPoint.at}
+  ${command} verify ${path}
+  ${command} replay ${path} --at ${checked.atTheCommitPoint.at}
 
 And on a local page, at any instant of it: who lived, in which state, and why each call
 came to what it came to. The journal has both runs, but not what was said in the session;
 the scenario of the session has that, too:
-  npx commitpoint inspect ${path}
-  npx commitpoint inspect ${script}`);
+  ${command} inspect ${path}
+  ${command} inspect ${script}`);
 }
