@@ -40,6 +40,7 @@ import type { CallReport, CloseReason, CloseReport, DiagnosticCode, LifecycleEve
 import type { BidiEvent, BidiSession } from '../contract/provider.js';
 import type { SessionTap, TappedNote } from '../contract/session-tap.js';
 import { digestOf } from '../journal/digest.js';
+import { addAbortListener, removeAbortListener } from './abort-listeners.js';
 import type { Above, StartAnswer } from './above.js';
 import { ActorSystem, type ActorWatch, SessionActor } from './actors.js';
 import { errorResult } from './arguments.js';
@@ -587,8 +588,8 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
 
   #listenTo(signal: AbortSignal): void {
     const onAbort = () => this.happens('host_abort', { error: signal.reason });
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#stopListening = () => signal.removeEventListener('abort', onAbort);
+    addAbortListener(signal, onAbort);
+    this.#stopListening = () => removeAbortListener(signal, onAbort);
   }
 }
 

@@ -12,6 +12,7 @@
  */
 import { InvalidInputError, isCommitpointError, messageOf } from '../../contract/errors.js';
 import type { FoldEnd } from '../../conversation/index.js';
+import { addAbortListener, removeAbortListener } from '../abort-listeners.js';
 import { adopted, attempt } from '../attempt.js';
 
 /** What is read: anything that can be iterated over. */
@@ -60,7 +61,7 @@ export class Consumption {
       this.#end({ end: 'cancel' });
       return;
     }
-    this.#signal?.addEventListener('abort', this.#onAbort);
+    if (this.#signal !== undefined) addAbortListener(this.#signal, this.#onAbort);
     this.#pull();
   }
 
@@ -68,7 +69,7 @@ export class Consumption {
   stop(error?: unknown): void {
     if (!this.#isReading) return;
     this.#isReading = false;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#signal !== undefined) removeAbortListener(this.#signal, this.#onAbort);
     if (this.#iterator !== undefined) released(this.#iterator);
     this.#iterator = undefined;
     this.#whenStopped(error);

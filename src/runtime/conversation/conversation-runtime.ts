@@ -40,6 +40,7 @@ import type {
 } from '../../conversation/index.js';
 import { noted } from '../../conversation/note.js';
 import { endOf, failureOf } from '../../conversation/restore.js';
+import { addAbortListener, removeAbortListener } from '../abort-listeners.js';
 import type { ActorSystem, ActorWatch } from '../actors.js';
 import { GuardedObservable } from '../guarded-observable.js';
 import { Multicast } from '../multicast.js';
@@ -441,8 +442,8 @@ export class ConversationRuntime implements ActorWatch, RecordingWatch {
     const isWanted = this.#isOpen(this.first) || [...this.#others.values()].some((stream) => this.#isOpen(stream));
     if (isWanted === this.#isListening) return;
     this.#isListening = isWanted;
-    if (isWanted) signal.addEventListener('abort', this.#onAbort);
-    else signal.removeEventListener('abort', this.#onAbort);
+    if (isWanted) addAbortListener(signal, this.#onAbort);
+    else removeAbortListener(signal, this.#onAbort);
   }
 
   #isOpen(stream: StreamLife): boolean {

@@ -29,7 +29,9 @@ export interface SessionRecording {
  * - Where the host has told what was played, text of which nobody heard the audio is cut at a word, by the share of the audio
  *   that was played; `server_message_data` of such a message says so: `{"cut":{"approximate":true,"playedMs","receivedMs"}}`.
  *
- * The stream folds without a diagnostic, whatever happens in the session. It takes nothing from those who read the session.
+ * The stream folds without a diagnostic, whatever happens in the session. It takes nothing from those who read the session, and
+ * does not read in their place: where nobody does, subscribe to `events$`, or the session ends with `overflow` once its buffer is
+ * full.
  *
  * ```ts
  * import { createConversation, historyOf, recordSession, startSession, type BidiProvider } from 'commitpoint';

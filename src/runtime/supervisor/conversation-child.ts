@@ -1,5 +1,6 @@
 import type { InspectionObserver } from '../../contract/inspector.js';
 import type { ConversationState } from '../../conversation/index.js';
+import { addAbortListener, removeAbortListener } from '../abort-listeners.js';
 import type { ActorSystem } from '../actors.js';
 import { Conversation } from '../conversation/conversation.js';
 import { type ConversationAbove, ConversationRuntime } from '../conversation/conversation-runtime.js';
@@ -42,7 +43,8 @@ export class ConversationChild implements ConversationAbove {
     this.#runtime = new ConversationRuntime(this.#settings, this);
     this.#conversation = new Conversation(this.#runtime);
     // a conversation at rest listens to nobody, and would be held until somebody touches it
-    this.#settings.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const { signal } = this.#settings;
+    if (signal !== undefined) addAbortListener(signal, this.#onAbort);
   }
 
   announce(observer: InspectionObserver): void {
@@ -56,7 +58,8 @@ export class ConversationChild implements ConversationAbove {
   ended(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#settings.signal?.removeEventListener('abort', this.#onAbort);
+    const { signal } = this.#settings;
+    if (signal !== undefined) removeAbortListener(signal, this.#onAbort);
     this.#owner.happens({ type: 'conversation_ended', child: this });
   }
 }

@@ -7,7 +7,8 @@
  *     none waits for another.
  * D2. A conversation is closed when every session that was started after it has
  *     ended: they may still have something to say to it.
- * D3. At the deadline what is left is closed, in the same order.
+ * D3. At the deadline the sessions that are left are closed, in the same order;
+ *     D2 holds on, since a recording writes its last event when they have ended.
  * D4. Every child that lived when the drain began is reported, once.
  */
 import type { Child } from './child.js';
@@ -34,10 +35,7 @@ export class Drain {
   /** At the deadline. */
   cut(): void {
     for (const child of this.#order) if (this.#left.has(child)) this.#cut.add(child);
-    for (const child of [...this.#cut]) {
-      if (child.kind === 'session') child.cut();
-      else child.close();
-    }
+    for (const child of [...this.#cut]) if (child.kind === 'session') child.cut();
   }
 
   /** A child was released. */

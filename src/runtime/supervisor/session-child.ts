@@ -32,6 +32,7 @@ import type { InspectionObserver } from '../../contract/inspector.js';
 import type { CallReport, CloseReason, CloseReport, LifecycleEvent } from '../../contract/lifecycle.js';
 import type { BidiSession } from '../../contract/provider.js';
 import type { SessionTap, TappedNote } from '../../contract/session-tap.js';
+import { addAbortListener, removeAbortListener } from '../abort-listeners.js';
 import type { Above } from '../above.js';
 import type { ActorSystem } from '../actors.js';
 import { assertAtOnce } from '../at-once.js';
@@ -538,8 +539,8 @@ export class SessionChild implements Above, Outlet, CallbackWatch {
     const { signal } = this.#options;
     if (signal === undefined) return;
     const onAbort = () => this.#endInGap('aborted');
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#stopListening = () => signal.removeEventListener('abort', onAbort);
+    addAbortListener(signal, onAbort);
+    this.#stopListening = () => removeAbortListener(signal, onAbort);
     if (signal.aborted) onAbort();
   }
 

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineTool, type SupervisedSession, startSession } from '../../../src/runtime/index.js';
+import {
+  defineTool,
+  type RecordingEnd,
+  recordSession,
+  type SupervisedSession,
+  startSession,
+} from '../../../src/runtime/index.js';
 import { isSettled, outcomeOf, quiet, toolCall, watchProcess } from '../stage.js';
 import { FarSide, stage, text, watch } from './stage.js';
 
@@ -329,6 +335,29 @@ describe('shutdown', () => {
     await pass(100_000);
     expect(far.lines).toHaveLength(1);
     expect(words).not.toContain('restarting');
+  });
+
+  test('at the deadline too closes a conversation only when they have ended: what is recorded into it has its last event', async () => {
+    const far = new FarSide({ hold: ['sendToolResult'] });
+    const { supervisor, start, pass } = stage();
+    const conversation = supervisor.createConversation({ id: 'kept' });
+    let recorded: Promise<RecordingEnd> | undefined;
+    await start(far, {
+      tools: [instant],
+      prepare: (session) => {
+        recorded = recordSession(session, { conversation }).finished;
+      },
+    });
+    far.last.far.emit(toolCall('a', 'instant'));
+    await quiet();
+    const stopped = supervisor.shutdown({ deadlineMs: 100 });
+    await pass(100);
+    const { children } = await stopped;
+    expect(children).toMatchObject([
+      { kind: 'session', cut: true },
+      { kind: 'conversation', id: 'kept', cut: true, phase: 'finished' },
+    ]);
+    expect(await recorded).toMatchObject({ reason: 'session_ended', closed: { reason: 'host' } });
   });
 
   test('closes a conversation when the sessions that were started after it have ended', async () => {
