@@ -89,6 +89,8 @@ export interface Written {
 const version = '0.7.2';
 /** Longer definitions are not sent: a page draws the actor without its states. */
 const longestDefinition = 512 * 1024;
+/** A far side may name its calls as it likes. */
+const longestName = 1000;
 /** Where an actor stands; all else of a snapshot is content. */
 const standing = new Set(['status', 'value', 'tags', 'children', 'historyValue']);
 
@@ -137,7 +139,7 @@ export class MessageWriter {
     const config = logic?.config;
     const hasConfig = typeof config === 'object' && config !== null;
     const own = hasConfig ? (config as { id?: unknown }).id : undefined;
-    const name = id === sessionId && typeof own === 'string' ? own : id;
+    const name = bounded(id === sessionId && typeof own === 'string' ? own : id, { left: longestName }) as string;
     const parent = _parent === undefined ? '' : `,"parentId":${JSON.stringify(_parent.sessionId)}`;
     const definition = hasConfig ? this.#definitionOf(config, name) : quotedId(name);
     const snapshot = this.#snapshotText(snapshotAtBeginning(actorRef), id);

@@ -276,6 +276,22 @@ describe('a message', () => {
   });
 });
 
+it('a call that the far side gave a long id has a name that is cut', async () => {
+  const texts: string[] = [];
+  const { tools } = slow();
+  const { session, emit } = await stage({ tools });
+  const bridge = createInspectionBridge({ clock: new VirtualClock(), send: (text) => texts.push(text) });
+  bridge.watch(session);
+  await emit(toolCall('i'.repeat(1_000_000), 'slow'));
+  bridge.flush();
+  const messages = texts.map((text) => JSON.parse(text) as InspectionMessage);
+  const [, call] = ofType(messages, '@xstate.actor');
+  expect(call?.name).toMatch(/^i{900,1000}…$/);
+  for (const text of texts) expect(text.length).toBeLessThan(2 * 64 * 1024);
+  bridge.close();
+  await session.close();
+});
+
 it('what a flush itself leads to leaves with the next batch: a flush comes to its end', async () => {
   const { session } = await stage();
   const clock = new VirtualClock();
