@@ -241,21 +241,6 @@ test('what is no journal, and what is no number, is refused', async () => {
   }
 });
 
-test('a supervisor is passed over', async () => {
-  const supervisor: JournalRecord = {
-    seq: 1,
-    at: 0,
-    actor: 'supervisor',
-    kind: 'supervisor',
-    event: '',
-    from: '',
-    to: 'running',
-    cause: 0,
-    did: [],
-  };
-  expect(await verify([supervisor])).toMatchObject({ findings: [], records: 1, sessions: 0 });
-});
-
 describe('a judge can go two ways', () => {
   test('of a session', () => {
     const composition = createComposition(rules);
