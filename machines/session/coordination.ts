@@ -222,6 +222,10 @@ export class Coordination<Call extends CallEntry> {
     return this.#open?.values() ?? [];
   }
 
+  hasOpen(): boolean {
+    return this.#open !== undefined && this.#open.size > 0;
+  }
+
   /** What is known of a call, open or ended. */
   find(id: string): Call | EndedCall | undefined {
     return this.#ledger?.get(id);

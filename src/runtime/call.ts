@@ -54,6 +54,11 @@ export class Call implements CallEntry {
     return callStateOf(this.snapshot);
   }
 
+  /** Whether its result is still to be decided. */
+  get takesResult(): boolean {
+    return undecided.has(this.state);
+  }
+
   /** What the code is told. The signal is made when it is asked for. */
   contextFor({ sessionId, turnId }: CallOwner): ToolContext {
     return new CallContext(this, sessionId, turnId);
@@ -77,6 +82,7 @@ export class Call implements CallEntry {
 }
 
 const noResult = errorResult('no result');
+const undecided: ReadonlySet<string> = new Set(['admitted', 'awaiting_approval', 'executing']);
 
 /** A class, not a literal with a getter: that would have a shape of its own for each call, dear to make and to read. */
 class CallContext implements ToolContext {

@@ -73,6 +73,16 @@ export function isOutput(value: unknown): boolean {
   }
 }
 
+/** Whether it ends a stretch. */
+export function endsStretch(value: unknown): boolean {
+  try {
+    const { type } = value as Fields;
+    return type === 'turn_complete' || type === 'interrupted';
+  } catch {
+    return false;
+  }
+}
+
 /** What goes on of a well-formed `text` or `audio`; `undefined` for all else. */
 export function outputOf(value: unknown, { sessionId, turnId }: ReportIds): Output | undefined {
   try {

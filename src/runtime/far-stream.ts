@@ -3,11 +3,13 @@ import { DriverContractError } from '../contract/errors.js';
 import type { BidiEvent, BidiEventIterator, BidiSession } from '../contract/provider.js';
 import { adopted, attempt } from './attempt.js';
 import type { Delivery } from './delivery.js';
-import { isOutput } from './far-event.js';
+import { endsStretch, isOutput } from './far-event.js';
 
 /** Who the events are for. */
 export interface FarReader {
   readonly delivery: Delivery;
+  /** No call is open, so that no answer of one can be before or behind an event. */
+  readonly isWithoutCalls: boolean;
   /** An event, whatever it is. May stop the reading. */
   read(value: unknown): void;
   streamEnded(): void;
@@ -98,7 +100,8 @@ export class FarStream {
 
   /**
    * Takes the output that waits, while there is room for it, without a promise
-   * for each piece. Whatever is more than output comes when it would have come
+   * for each piece, and the ends of stretches, where there is no call that they
+   * could mean. Whatever is more than that comes when it would have come
    * by promises: output that was taken early owes its turns, as far as one
    * burst goes. (A host that closes while more waits than one burst takes, or
    * while the stream ends behind it, may be before or behind what follows.)
@@ -116,7 +119,7 @@ export class FarStream {
       }
       if (event === undefined) break;
       taken++;
-      if (!isOutput(event)) {
+      if (!isOutput(event) && !(endsStretch(event) && this.#reader.isWithoutCalls)) {
         this.#readInTurn(event, taken);
         return;
       }

@@ -228,6 +228,10 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
 
   // ── what the driver's stream gives (FarReader) ──
 
+  get isWithoutCalls(): boolean {
+    return !this.#coordination.hasOpen();
+  }
+
   read(value: unknown): void {
     if (!this.#takesFastLane(value)) this.#takesLongWay(value);
   }
@@ -376,7 +380,7 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     if (type === 'code_resolved' || type === 'code_rejected') call.codeRuns = false;
     if (payload.late !== undefined) call.late = payload.late;
     if (payload.input !== undefined) call.input = payload.input.value;
-    if (payload.result !== undefined && takesResult.has(call.state)) call.result = payload.result;
+    if (payload.result !== undefined && call.takesResult) call.result = payload.result;
   }
 
   #keepDenial(id: string, message: string): void {
@@ -592,6 +596,3 @@ export class SessionRuntime implements SessionLife, Cast<Call>, ActorWatch, FarR
     this.#stopListening = () => removeAbortListener(signal, onAbort);
   }
 }
-
-/** The states in which a result is decided. */
-const takesResult: ReadonlySet<string> = new Set(['admitted', 'awaiting_approval', 'executing']);
