@@ -17,7 +17,7 @@ shown and not promised.
   --quick      one round, without the cases that take long: under two minutes in all
   --peers      also measure peers from npm; installs them into .scratch/
   --json       JSON lines, one a row, and nothing else
-  --rounds N   default 5, and 1 with --quick
+  --rounds N   default 4, which takes thirteen minutes; 1 with --quick
 
 Run \`npm run build\` before: the benches measure the built package.
 `;
@@ -141,7 +141,7 @@ if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 4));
 if (!Number.isInteger(rounds) || rounds < 1)
   refuse(`--rounds: expected a whole number from 1 on, found ${values.rounds}`);
 const asked = positionals.map((name) => name.toUpperCase());

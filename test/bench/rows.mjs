@@ -215,7 +215,10 @@ export const rows = [
     cases: {
       'after 1 k messages': own('fold-boundaries', { messages: 1_000 }),
       'after 1 M messages': own('fold-boundaries', { messages: 1_000_000 }),
-      'after 1 k messages, 1 M elsewhere': own('fold-boundaries', { messages: 1_000, elsewhere: 1_000_000 }),
+      'after 1 k messages, 1 M elsewhere': {
+        ...own('fold-boundaries', { messages: 1_000, elsewhere: 1_000_000 }),
+        slow: true,
+      },
       'rollback of 10 k appends': own('fold-boundaries', { messages: 1_000, undoes: 10_000 }),
     },
     goals: [
@@ -321,27 +324,35 @@ export const rows = [
     name: 'P14',
     what: 'an inspector at one of 1,000 sessions: text events of the other 999, as in P1',
     cases: {
-      'nobody inspected': { work: 'inspected', contestant: 'commitpoint', options: { inspected: 'nobody' } },
+      'nobody inspected': {
+        work: 'inspected',
+        contestant: 'commitpoint',
+        options: { inspected: 'nobody' },
+        slow: true,
+      },
       'one inspected, in turns': {
         work: 'inspected',
         contestant: 'commitpoint',
         options: { inspected: 'one, in turns' },
       },
-      'one inspected': { work: 'inspected', contestant: 'commitpoint', options: { inspected: 'one' } },
+      'one inspected': { work: 'inspected', contestant: 'commitpoint', options: { inspected: 'one' }, slow: true },
       'all inspected before, nobody now': {
         work: 'inspected',
         contestant: 'commitpoint',
         options: { inspected: 'all, and no more' },
+        slow: true,
       },
       'the inspected one, by the bridge': {
         work: 'inspected',
         contestant: 'commitpoint',
         options: { inspected: 'one', heard: 'inspected' },
+        slow: true,
       },
       'the inspected one, by createInspector': {
         work: 'inspected',
         contestant: 'commitpoint',
         options: { inspected: 'one', heard: 'inspected', by: 'stock' },
+        slow: true,
       },
     },
     goals: [
@@ -369,10 +380,10 @@ export const rows = [
     what: 'driver, from the wire to the contract: 500 sessions × 50 events/s, four of them audio; and the barge-in',
     cases: {
       'OpenAI Realtime, p99': own('driver-frames', { measures: 'p99', by: 'openai' }),
-      'Gemini Live, p99': own('driver-frames', { measures: 'p99', by: 'gemini' }),
-      'bare socket': own('driver-frames', { measures: 'cpu', by: 'bare' }),
-      'OpenAI Realtime': own('driver-frames', { measures: 'cpu', by: 'openai' }),
-      'Gemini Live': own('driver-frames', { measures: 'cpu', by: 'gemini' }),
+      'Gemini Live, p99': { ...own('driver-frames', { measures: 'p99', by: 'gemini' }), slow: true },
+      'bare socket': { ...own('driver-frames', { measures: 'cpu', by: 'bare' }), slow: true },
+      'OpenAI Realtime': { ...own('driver-frames', { measures: 'cpu', by: 'openai' }), slow: true },
+      'Gemini Live': { ...own('driver-frames', { measures: 'cpu', by: 'gemini' }), slow: true },
       'OpenAI Realtime, held more': { ...own('driver-frames', { measures: 'growth', by: 'openai' }), slow: true },
       'barge-in over 200 unread, p99': own('driver-frames', { measures: 'barge-in' }),
     },
