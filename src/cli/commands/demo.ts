@@ -86,10 +86,9 @@ ${wordsOf(checked).join('\n')}
 Look for yourself:
   ${command} verify ${path}
   ${command} replay ${path} --at ${checked.atTheCommitPoint.at}
+  ${command} inspect ${path}    (a page; the journal of a session keeps no words)
 
-And on a local page, at any instant of it: who lived, in which state, and why each call
-came to what it came to. The journal has both runs, but not what was said in the session;
-the scenario of the session has that, too:
-  ${command} inspect ${path}
+And the session on a page of this machine, with all that was said: who lived, in which
+state at any instant, and why each call came to what it came to:
   ${command} inspect ${script}`);
 }
