@@ -25,6 +25,7 @@ export interface Inspectable {
   inspect(observer: InspectionObserver): (() => void) | { unsubscribe(): void };
 }
 
+/** What became of the messages of a bridge. */
 export interface BridgeCounts {
   /** Messages that wait, and their bytes. */
   readonly queued: number;
@@ -37,6 +38,7 @@ export interface BridgeCounts {
   readonly failed: number;
 }
 
+/** Sends what inspectors see to a page, in the words of the stock inspector. */
 export interface InspectionBridge {
   /**
    * For the `inspect` option of a session or a conversation, where a page is to see it from its first event. Prefer
@@ -62,7 +64,11 @@ export interface InspectionBridge {
   readonly counts: BridgeCounts;
 }
 
-/** @throws {InvalidInputError} where an option is not of the kind or in the range that it must be */
+/**
+ * Makes a bridge. Nothing is inspected until it watches something, and nothing is kept while there is nobody to send to.
+ *
+ * @throws {InvalidInputError} where an option is not of the kind or in the range that it must be
+ */
 export function createInspectionBridge(options: InspectionBridgeOptions = {}): InspectionBridge {
   return new Bridge(settingsOf(options));
 }

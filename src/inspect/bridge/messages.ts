@@ -66,6 +66,7 @@ export interface SnapshotMessage extends Message {
 /** What goes over the wire, each as JSON in a text frame of its own. */
 export type InspectionMessage = ActorMessage | EventMessage | SnapshotMessage;
 
+/** Where an actor stands, without anything that cannot be sent. */
 export interface SnapshotData {
   readonly status: string;
   readonly value?: unknown;
@@ -73,6 +74,7 @@ export interface SnapshotData {
   readonly [field: string]: unknown;
 }
 
+/** An event, without anything that cannot be sent. */
 export interface EventData {
   readonly type: string;
   readonly [field: string]: unknown;

@@ -4,6 +4,7 @@ import { platformClock } from '../../contract/platform-clock.js';
 import type { Redact } from './messages.js';
 import type { InspectionSocket, SendMessage } from './outlet.js';
 
+/** What `createInspectionBridge` takes: where messages go, and how many may wait. */
 export interface InspectionBridgeOptions {
   /** Where messages go: a WebSocket that is open or connecting. `connect` of the bridge hands in one later. */
   readonly socket?: InspectionSocket;

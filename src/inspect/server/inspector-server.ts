@@ -68,8 +68,9 @@ export class InspectorServer {
   #timer: unknown;
   #isClosed = false;
 
-  /** @internal */
-  constructor(site: Site, { history, listeners, token, charts }: ServerParts, options: InspectorServerOptions) {
+  /** Made by {@link createInspectorServer}: a declaration of its parts would ask every host for the types of Node. @internal */
+  constructor(parts: object, options: InspectorServerOptions) {
+    const { site, history, listeners, token, charts } = parts as ServerParts;
     this.#site = site;
     this.#history = history;
     this.#listeners = listeners;
@@ -205,6 +206,7 @@ export class InspectorServer {
 }
 
 interface ServerParts {
+  readonly site: Site;
   readonly history: History;
   readonly listeners: Listeners;
   readonly token: string;
@@ -238,7 +240,8 @@ export async function createInspectorServer(options: InspectorServerOptions = {}
   } catch (thrown) {
     throw new InvalidInputError('option port', `a port that can be had (${messageOf(thrown)})`, port);
   }
-  return new InspectorServer(site, { history, listeners, token, charts }, options);
+  const parts: ServerParts = { site, history, listeners, token, charts };
+  return new InspectorServer(parts, options);
 }
 
 function assertInteger(option: string, value: unknown, least: number, most: number): void {

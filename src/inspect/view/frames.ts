@@ -111,6 +111,7 @@ export interface Finding {
   readonly detail: string;
 }
 
+/** What the page is told, one JSON object each; see the head of this file. */
 export type Frame =
   /** The first. Where it comes again, everything before it is to be forgotten: a long run begins anew, with a step for each actor that lives. */
   | {

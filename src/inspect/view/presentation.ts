@@ -47,6 +47,7 @@ export interface PresentationOptions {
   readonly onFrame: (frame: Frame) => void;
 }
 
+/** One run as the page is told it; see the head of this file. */
 export class Presentation {
   readonly narrator: Narrator;
   readonly #options: PresentationOptions;
